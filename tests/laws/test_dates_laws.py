@@ -10,7 +10,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from suffice.columns.spellings.date_parts import LEVELS, part_cells
-from suffice.columns.spellings.month_names import MONTH_NAMES, month_of
 from suffice.columns.spellings.spelling import (
     CLOCK,
     DATES,
@@ -22,9 +21,11 @@ from suffice.columns.spellings.spelling import (
 )
 from suffice.columns.spellings.written_dates import (
     EPOCH,
+    MONTH_NAMES,
     ORDERS,
     clock_text,
     date_text,
+    month_of,
     serial_date,
     written_date,
 )

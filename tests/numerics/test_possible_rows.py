@@ -16,7 +16,7 @@ from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.columns.shown import ColumnShown, shown_by_both, shown_from, shown_to
 from suffice.errors import BadFile, BadSetting
 from suffice.models.possible.bounded_laws import BoundedLaws
-from suffice.models.possible.level_shares import level_offsets
+from suffice.models.possible.normal_rows import level_offsets
 from tests.searches import repeats
 
 if TYPE_CHECKING:

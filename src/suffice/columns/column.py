@@ -55,7 +55,7 @@ def coded_levels(column: Column) -> tuple[Hashable, ...]:
 
 
 def encode_levels(
-    column: Column, kind: str, cells: NDArray[Any], name: str, group: FloatArray
+    column: Column, kind: str, cells: NDArray[np.generic], name: str, group: FloatArray
 ) -> None:
     """Write ones where the levels are; `group` begins at the column's first level."""
     codes = {level: code for code, level in enumerate(column.levels)}
@@ -75,7 +75,7 @@ def encode_levels(
         group[rows, places[rows]] = 1.0
 
 
-def numbers_of(column: Column, kind: str, cells: NDArray[Any], name: str) -> FloatArray:
+def numbers_of(column: Column, kind: str, cells: NDArray[np.generic], name: str) -> FloatArray:
     """Return the cells of a column that is known to hold numbers, or booleans, as floats."""
     if kind == CATEGORY:
         allowed = numbers.Real if column.kind == NUMBER else bool

@@ -105,7 +105,7 @@ class FilledColumns:
             f"{'say' if len(self.names) > 1 else 'says'} where"
         )
 
-    def transform(self, X: object) -> Any:
+    def transform(self, X: object) -> object:
         """Return rows without blank numbers: a frame as a frame, with the new columns at its end.
 
         Rows that were not there when the means were learned are filled by the same means. A

@@ -176,7 +176,7 @@ class Columns:
         hint = listed(meant) if meant else f"the columns are {listed(self.names)}"
         raise ColumnMismatch("\n".join(problem), hint=hint)
 
-    def decode(self, matrix: NDArray[np.floating[Any]]) -> list[NDArray[Any]]:
+    def decode(self, matrix: NDArray[np.floating]) -> list[NDArray[Any]]:
         """Return the columns that coded rows stand for, one array for each.
 
         Numbers come back as they are, booleans by > ½ (None where NaN), categories by their
@@ -200,7 +200,7 @@ class Columns:
                 decoded.append(levels[best])
         return decoded
 
-    def summed(self, values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    def summed(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """Add up what coded columns contribute, for each column they belong to."""
         self._check_width(values)
         if self.width == len(self.columns) and all(c.width == 1 for c in self.columns):
@@ -212,7 +212,7 @@ class Columns:
             total[:, filled] = np.add.reduceat(values, starts[:-1][filled], axis=1)
         return total
 
-    def _check_width(self, matrix: NDArray[np.floating[Any]]) -> None:
+    def _check_width(self, matrix: NDArray[np.floating]) -> None:
         if matrix.ndim != 2 or matrix.shape[1] != self.width:
             raise ColumnMismatch(
                 f"coded rows have the shape {matrix.shape}, but {self.width} columns are coded",

@@ -111,7 +111,7 @@ def shown_by_both(
     return {name: one + theirs[name] if name in theirs else one for name, one in found.items()}
 
 
-def shown_to(held: Mapping[str, ColumnShown]) -> dict[str, Any]:
+def shown_to(held: Mapping[str, ColumnShown]) -> dict[str, object]:
     """Return it as what a file holds."""
     return {
         name: [one.digits, one.low, one.high, one.rows, one.zeros, one.total]
@@ -130,7 +130,7 @@ def shown_from(held: Any) -> dict[str, ColumnShown]:
     return {name: ColumnShown(*one) for name, one in held.items()}
 
 
-def _is_sound(one: Any) -> bool:
+def _is_sound(one: object) -> bool:
     """Whether these can be the fields of what a column has shown."""
     if not isinstance(one, (list, tuple)) or len(one) != 6:
         return False

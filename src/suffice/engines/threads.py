@@ -221,7 +221,7 @@ _guard = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pins = 0
 _limits: list[Any] = []
-_controller: Any = None
+_controller: object = None
 _controller_knows: tuple[bool, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def share_right(
-    classes: NDArray[Any], predicted: NDArray[Any], y: object, sample_weight: object
+    classes: NDArray[np.generic], predicted: NDArray[np.generic], y: object, sample_weight: object
 ) -> float:
     """Return the share of rows, by weight, whose class is predicted rightly."""
     labels = read_labels(y)
@@ -37,7 +37,7 @@ def share_right(
     return float(np.average(right, weights=weights))
 
 
-def _codes(predicted: NDArray[Any], places: dict[Any, int]) -> IntArray:
+def _codes(predicted: NDArray[np.generic], places: dict[object, int]) -> IntArray:
     """Return the places of predicted labels; objects are looked up one by one."""
     if predicted.dtype.kind == "O":
         return np.array([places[label] for label in predicted.tolist()], dtype=np.intp)

@@ -41,7 +41,7 @@ class offered:  # noqa: N801  a decorator
         self._method = method
         return update_wrapper(self, method)  # type: ignore[return-value]
 
-    def __get__(self, estimator: Any, kind: Any) -> Any:
+    def __get__(self, estimator: object, kind: Any) -> Any:
         """Return the method of an estimator that has it."""
         if estimator is None:
             return self._method

@@ -347,7 +347,7 @@ def _shown(numbers: FloatArray) -> str:
     return f"[{', '.join(f'{number:.6g}' for number in numbers)}]"
 
 
-def stored_law(law: Normal, columns: Columns, evidence: Evidence | None) -> dict[str, Any]:
+def stored_law(law: Normal, columns: Columns, evidence: Evidence | None) -> dict[str, object]:
     """Return a law by parts.
 
     Its spread goes along: of a marginal or conditional law it is known better than the covariance

@@ -83,7 +83,7 @@ def refuse_categories(columns: Columns) -> None:
         )
 
 
-def check_infinite(rows: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
+def check_infinite(rows: NDArray[np.floating], names: Sequence[str]) -> None:
     """Refuse infinite cells, by name. One sum, when all is well."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):

@@ -76,7 +76,7 @@ class IndependentColumns(StatisticsClassifier):
         """What was learned of every column: for each class its parameters, by name or level."""
         learned = self._now()
         model, names = learned.fit.model, learned.columns.names
-        found: dict[int, dict[Any, dict[Any, float]]] = {}
+        found: dict[int, dict[object, dict[object, float]]] = {}
         for law, group in zip(model.laws, model.product.columns, strict=True):
             for place, j in enumerate(group):
                 found[j] = {label: law.described(place, c) for c, label in enumerate(model.labels)}

@@ -88,7 +88,7 @@ class Pool(StatisticsClassifier):
     def member_probabilities(self, X: object) -> dict[str, Any]:
         """Return what each member says that has a part in the answer: {name: (n, k)}."""
         learned = self._now()
-        found: dict[str, Any] = learned.model.posteriors(learned.rows(X))
+        found: dict[str, object] = learned.model.posteriors(learned.rows(X))
         return found
 
     def judged_probabilities(self, X: object, y: object) -> Any:

@@ -41,7 +41,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     learner_kind: ClassVar[type[Learner[Any, Any]]]
     """The learner that has the settings of this estimator."""
-    _settings_now: Callable[[], tuple[Any, ...]]
+    _settings_now: Callable[[], tuple[object, ...]]
     """From an estimator to its settings."""
 
     _learned: Learned[Any, Any] | None = None
@@ -50,7 +50,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     _origin: Stamp | None = None
     """The file that it was loaded from, as it was then."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, **more: object) -> None:
         """Find out what the settings are called."""
         super().__init_subclass__(**more)
         if hasattr(cls, "learner_kind"):

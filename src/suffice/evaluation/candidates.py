@@ -147,7 +147,7 @@ def takes_usual(models: object) -> bool:
     return hasattr(models, "__iter__") and any(isinstance(m, str) and m == SINGLE for m in models)
 
 
-def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
+def _given(pairs: Iterable[tuple[object, object]], rank: int) -> list[Candidate]:
     found = []
     for place, (name, estimator) in enumerate(pairs):
         if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
@@ -178,7 +178,7 @@ def _logistic(penalty: float) -> Learner[Any, Any]:
     return learner_named("LogisticRegression", penalty=penalty, standard_errors=False)
 
 
-def _shared_variances(rows: LabelledRows) -> Any:
+def _shared_variances(rows: LabelledRows) -> object:
     """Return the families of Ng and Jordan's naive Bayes: numbers normal, with one variance."""
     if is_sparse(rows.X):
         return "shared-gaussian"

@@ -261,7 +261,7 @@ class Preparation:
         done = rows.X if filled is None else filled.transform(rows.X)
         return cls(filled, Columns.infer(read_table(done)))
 
-    def rows(self, X: Any) -> Any:
+    def rows(self, X: object) -> Any:
         """Return rows as the candidate takes them."""
         done = X
         if self.filled is not None:

@@ -107,7 +107,7 @@ def usual_sizes(rows: int, classes: int, most: int = STEPS[-1], at_most: int = 2
 
 
 def learning_curves(
-    models: Mapping[str, Any],
+    models: Mapping[str, object],
     rows: LabelledRows,
     *,
     sizes: Sequence[int] | IntArray | None = None,
@@ -167,7 +167,7 @@ def learning_curves(
 
 
 def _without_failures(
-    models: Mapping[str, Any],
+    models: Mapping[str, object],
     sizes: IntArray,
     errors: FloatArray,
     losses: FloatArray,

@@ -64,7 +64,7 @@ class Diagnostics:
         cells = []
         for one in self.classes:
             found = one.mardia
-            figures: tuple[Any, ...] = (None,) * 5
+            figures: tuple[object, ...] = (None,) * 5
             if found is not None:
                 figures = (
                     found.skewness,

@@ -166,7 +166,7 @@ class MergedParts:
         first = [np.flatnonzero(codes == c)[:FEWEST_OF_CLASS] for c in range(len(labels))]
         return np.unique(mixed[np.concatenate([even, *first])])
 
-    def _merged_sums(self, learner: Learner[Any, Any]) -> list[Any]:
+    def _merged_sums(self, learner: Learner[Any, Any]) -> list[object]:
         """Return the statistics of every training set; those of a choice are summed up once."""
         for other, found in self.sums:
             # Pooling and shrinking come after the sums.

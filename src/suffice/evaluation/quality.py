@@ -40,7 +40,7 @@ class Quality:
 
     accuracy: float
     log_loss: float | None
-    commonest: Any
+    commonest: object
     baseline_accuracy: float
     baseline_log_loss: float
     rows: int
@@ -103,7 +103,7 @@ def _two_digits(loss: float) -> str:
     return f"{loss:.3f}" if loss >= 0.0005 else "below 0.001"
 
 
-def baseline(classes: NDArray[Any], counts: FloatArray) -> tuple[Any, float, float]:
+def baseline(classes: NDArray[np.generic], counts: FloatArray) -> tuple[Any, float, float]:
     """Return the commonest class, its share, and the log-loss of the class shares.
 
     >>> baseline(np.array(["a", "b"]), np.array([3.0, 1.0]))[1:]

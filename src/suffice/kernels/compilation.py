@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from suffice.kernels.kept_loops import folder as _kept_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -69,7 +70,7 @@ STORED = (
 )  # fmt: skip
 """Types of the arrays of sparse rows that are usual: cells, columns, and where rows begin."""
 
-_makers: list[tuple[Callable[..., Any], Callable[[], Iterable[tuple[Hashable, ...]]]]] = []
+_makers: list[tuple[Callable[..., object], Callable[[], Iterable[tuple[Hashable, ...]]]]] = []
 """What makes loops, and for which arguments."""
 
 _whole: ContextVar[int] = ContextVar("whole", default=0)
@@ -99,12 +100,12 @@ def ready() -> bool:
     return os.environ.get(COMPILE) == "always" or all_are_kept()
 
 
-def readable(cells: NDArray[Any] | ColumnsApart) -> bool:
+def readable(cells: NDArray[np.generic] | ColumnsApart) -> bool:
     """Return whether a compiled loop can read these cells."""
     return cells.flags.aligned and cells.dtype.isnative
 
 
-def pays(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
+def pays(cells: NDArray[np.generic] | ColumnsApart, *_: object) -> bool:
     """Return whether the compiled loops should work on these cells, and can.
 
     It is asked at every call of a kernel, whose other arguments do not matter here.
@@ -115,7 +116,7 @@ def pays(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
 def pays_if_saved(saved: float) -> Callable[..., bool]:
     """Return `pays` for a kernel whose compiled form saves so many ns for each cell."""
 
-    def pays_then(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
+    def pays_then(cells: NDArray[np.generic] | ColumnsApart, *_: object) -> bool:
         return worth_compiling(cells.size, saved) and readable(cells)
 
     return pays_then
@@ -162,25 +163,26 @@ def twin(
 
     def decorated(plain: Callable[P, R_co]) -> Twin[P, R_co]:
         name = plain.__name__
+        simple: Callable[..., R_co] = plain
 
-        def compiled_form(*arguments: Any) -> Any:
+        def compiled_form(*arguments: object) -> R_co:
             module = importlib.import_module(modules[which(*arguments)])
-            return getattr(module, name)(*arguments)
+            form: Callable[..., R_co] = getattr(module, name)
+            return form(*arguments)
 
-        def by_position(*arguments: Any, **named: Any) -> Any:
+        def by_position(*arguments: object, **named: object) -> tuple[object, ...]:
             return inspect.signature(plain).bind(*arguments, **named).args
 
         @functools.wraps(plain)
-        def chosen(*arguments: Any, **named: Any) -> Any:
+        def chosen(*arguments: object, **named: object) -> R_co:
             if named:
                 arguments = by_position(*arguments, **named)
             if when(*arguments):
                 return compiled_form(*arguments)
-            return plain(*arguments)  # type: ignore[call-arg]
+            return simple(*arguments)
 
-        made = cast("Any", chosen)
-        made.plain, made.compiled, made.modules = plain, compiled_form, modules
-        return cast("Twin[P, R_co]", made)
+        vars(chosen).update(plain=plain, compiled=compiled_form, modules=modules)
+        return cast("Twin[P, R_co]", chosen)
 
     return decorated
 
@@ -195,7 +197,7 @@ def _numba_is_installed() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def array(cells: Any, dimensions: int, layout: str = "C") -> Any:
+def array(cells: object, dimensions: int, layout: str = "C") -> object:
     """Return numba's type of an array that is only read; layout A accepts any strides.
 
     One type for all strides means one compilation for all of them.
@@ -203,13 +205,13 @@ def array(cells: Any, dimensions: int, layout: str = "C") -> Any:
     return _numba().types.Array(cells, dimensions, layout, readonly=True)
 
 
-def target(dimensions: int, layout: str = "C") -> Any:
+def target(dimensions: int, layout: str = "C") -> object:
     """Return numba's type of a float64 array that is written to."""
     kinds = _numba().types
     return kinds.Array(kinds.float64, dimensions, layout)
 
 
-def cells_type(name: str) -> Any:
+def cells_type(name: str) -> object:
     """Return numba's float32 or float64, of the cells whose dtype is called so."""
     return _numba().from_dtype(np.dtype(name))
 
@@ -219,17 +221,17 @@ def stored_names(rows: SparseRows) -> tuple[str, str, str]:
     return rows.data.dtype.str, rows.indices.dtype.str, rows.indptr.dtype.str
 
 
-def stored_types(names: tuple[str, ...]) -> list[Any]:
+def stored_types(names: tuple[str, ...]) -> list[object]:
     """Return numba's types of the arrays of sparse rows."""
     return [array(cells_type(name), 1) for name in names]
 
 
-def compiled(loop: Callable[..., None], *arguments: Any) -> Callable[..., None]:
+def compiled(loop: Callable[..., None], *arguments: object) -> Callable[..., None]:
     """Return the loop compiled for these argument types, from the cache where there is one.
 
     It runs without the GIL. A cache that cannot be read or written costs time, not the answer.
     """
-    fast: Any = _numba().njit(nogil=True)(loop)
+    fast = _numba().njit(nogil=True)(loop)
     place = _kept_folder()
     try:
         if place is not None:
@@ -295,6 +297,6 @@ def warm(tell: Callable[[int, int], None] = lambda *_: None) -> int:
     return len(wanted)
 
 
-def _numba() -> Any:
+def _numba() -> ModuleType:
     """Return the package, untyped: only some of its releases have types."""
     return importlib.import_module("numba")

@@ -17,7 +17,7 @@ import platform
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,14 +131,14 @@ def mark() -> None:
     all_are_kept.cache_clear()
 
 
-def cache_of(loop: Callable[..., None], arguments: tuple[Any, ...], place: Path) -> Any:
+def cache_of(loop: Callable[..., None], arguments: tuple[object, ...], place: Path) -> object:
     """Return numba's cache of one loop for these types of arguments, in this folder.
 
     Unlike numba's own, the folder need not be writable to be read. Loops that were compiled from
     other sources are not found, as the sources are in their names; nor do two processes that
     compile the same loop for other arguments write to the same file.
     """
-    caching: Any = importlib.import_module("numba.core.caching")  # only some releases have types
+    caching = importlib.import_module("numba.core.caching")  # only some releases have types
     form, cache = caching.CompileResultCacheImpl, caching.FunctionCache
     types = hashlib.sha256(repr(arguments).encode()).hexdigest()[:16]
     first = loop.__code__.co_firstlineno
@@ -148,7 +148,7 @@ def cache_of(loop: Callable[..., None], arguments: tuple[Any, ...], place: Path)
         """Where the files of this loop are, and what they are called."""
 
         @classmethod
-        def from_function(cls, *_: object) -> Any:
+        def from_function(cls, *_: object) -> Self:
             return cls()
 
         def ensure_cache_path(self) -> None:
@@ -169,7 +169,7 @@ def cache_of(loop: Callable[..., None], arguments: tuple[Any, ...], place: Path)
     class LoopCache(cache):  # type: ignore[misc, valid-type]
         _impl_class = LoopForm
 
-        def save_overload(self, *given: Any) -> None:
+        def save_overload(self, *given: object) -> None:
             try:
                 super().save_overload(*given)
             except OSError:  # full, or not to be written to: compiled again the next time

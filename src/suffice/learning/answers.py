@@ -157,7 +157,7 @@ class LearnedDensity(Learned[S, F]):
         )
 
 
-def _known(label: object, known: dict[Any, int]) -> int:
+def _known(label: object, known: dict[object, int]) -> int:
     """Return the place of a label's class, -1 if it names none."""
     plain = label.as_py() if hasattr(label, "as_py") else label  # Arrow's scalars
     try:

@@ -37,7 +37,9 @@ def is_elsewhere(X: object, y: object) -> bool:
     return is_source(X)
 
 
-def frame_here(X: object, target: str | None, weight: object) -> tuple[Any, Any, Any] | None:
+def frame_here(
+    X: object, target: str | None, weight: object
+) -> tuple[object, object, object] | None:
     """Return rows, labels and weights of a frame in memory that names its target; None for others.
 
     What is here is learned as it is, and not in chunks.
@@ -195,7 +197,7 @@ def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wante
 
 def collect(
     learner: Any,
-    source: Any,
+    source: object,
     target: str,
     *,
     weight: str | None = None,

@@ -31,7 +31,7 @@ def frame_library(X: object) -> str | None:
     return frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
 
 
-def split_off(X: object, names: tuple[str | None, ...]) -> tuple[Any, list[Any]] | None:
+def split_off(X: object, names: tuple[str | None, ...]) -> tuple[object, list[object]] | None:
     """Return a frame that is here without some of its columns, and these; None for what is not.
 
     A name that is None stands for no column.

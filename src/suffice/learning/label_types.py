@@ -32,7 +32,7 @@ def check_label_kinds(known: str, new: str) -> None:
         )
 
 
-def class_array(labels: tuple[Label, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+def class_array(labels: tuple[Label, ...], dtype: np.dtype[np.generic]) -> NDArray[Any]:
     """Return labels as an array of their own type."""
     if dtype.kind in "US":
         return np.array(labels)
@@ -42,12 +42,12 @@ def class_array(labels: tuple[Label, ...], dtype: np.dtype[Any]) -> NDArray[Any]
     return result
 
 
-def joined_dtype(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
+def joined_dtype(left: np.dtype[np.generic], right: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """Return a type for the labels of both."""
     return np.result_type(left, right) if left != right else left
 
 
-def stored_dtype(dtype: np.dtype[Any]) -> str:
+def stored_dtype(dtype: np.dtype[np.generic]) -> str:
     """Return the type of labels as text."""
     return dtype.str
 

@@ -58,7 +58,7 @@ def read_batch(
     y: object,
     sample_weight: object,
     coded: Coded,
-    read: Callable[[Any], Any] = read_table,
+    read: Callable[[Any], object] = read_table,
 ) -> LabelledBatch:
     """Read rows, labels and weights; rows of weight zero are dropped before anything is seen.
 
@@ -97,7 +97,7 @@ def _read(
     )
 
 
-def _plain(classes: NDArray[Any]) -> list[Label]:
+def _plain(classes: NDArray[np.generic]) -> list[Label]:
     return [v.item() if isinstance(v, np.generic) else v for v in classes.tolist()]
 
 
@@ -112,7 +112,7 @@ def naming_cells(
     return error.filled(columns.coded_names)
 
 
-def naming(batch: LabelledBatch, learn: Callable[[], Any]) -> Any:
+def naming(batch: LabelledBatch, learn: Callable[[], object]) -> Any:
     """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
     try:
         return learn()

@@ -80,7 +80,7 @@ class Learned(Generic[S, F]):
     lean: ClassVar[Lean | None] = None
     """What `one_row` has made: for whoever asks row by row."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Travel without estimates: they follow from the statistics."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
@@ -191,7 +191,7 @@ class Learned(Generic[S, F]):
         found.__dict__["(fit)"] = fit
         return found
 
-    def under_key(self, key: tuple[Any, ...], make: Callable[[], Learner[S, F]]) -> Self:
+    def under_key(self, key: tuple[object, ...], make: Callable[[], Learner[S, F]]) -> Self:
         """Return it under the settings of a key; of others than its own, the last are kept."""
         if unchanged(self.learner.key, key):
             return self
@@ -319,7 +319,7 @@ class Learned(Generic[S, F]):
         return found.knowing(self.fit) if self.is_estimated else found
 
 
-def _check_same(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+def _check_same(ours: dict[str, object], theirs: dict[str, object]) -> None:
     """Refuse to merge what was learned under different settings."""
     different = [name for name in ours if ours[name] != theirs.get(name)]
     if different:

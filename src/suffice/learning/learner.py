@@ -53,7 +53,7 @@ class Learner(ABC, Generic[S, F]):
     """The settings, to be compared with those of an estimator; each learner has its own."""
     name: ClassVar[str]
     """The estimator that has these settings: in files, and in refusals."""
-    later_settings: ClassVar[Mapping[str, Any]] = {}
+    later_settings: ClassVar[Mapping[str, object]] = {}
     """Settings that files did not have from the beginning, with their defaults: these are not
     written, so that models without them are written as they always were."""
     choice_hint: ClassVar[str] = (
@@ -88,7 +88,7 @@ class Learner(ABC, Generic[S, F]):
         """Return the settings by name, in the order in which files have them."""
         return {name: getattr(self, name) for name in sorted(setting_names(type(self)))}
 
-    def settings_to_store(self) -> dict[str, Any]:
+    def settings_to_store(self) -> dict[str, object]:
         """Return the settings that a file holds: later ones only where they are not the default."""
         settings = self.settings()
         for name, default in self.later_settings.items():
@@ -135,7 +135,7 @@ class Learner(ABC, Generic[S, F]):
         """Return family, priors and what else estimating takes, as `suffice.models` has them."""
         raise NotImplementedError
 
-    def merged(self, left: Learned[S, F], right: Learned[S, F]) -> tuple[Any, S]:
+    def merged(self, left: Learned[S, F], right: Learned[S, F]) -> tuple[object, S]:
         """Return the columns and the statistics of both; kinds and choices are the same."""
         raise NotImplementedError
 
@@ -230,7 +230,7 @@ class Learner(ABC, Generic[S, F]):
             )
 
 
-def summary_of(learner: Any, batch: LabelledBatch, *more: Any) -> Any:
+def summary_of(learner: Any, batch: LabelledBatch, *more: object) -> Any:
     """Return the statistics of rows that are numbers; a bad cell is refused by name."""
     try:
         return learner.summarize(batch.rows, batch.codes, batch.labels, batch.weights, *more)
@@ -245,18 +245,18 @@ def setting_names(kind: type[Learner[Any, Any]]) -> tuple[str, ...]:
 
 
 @cache
-def settings_of(kind: type[Learner[Any, Any]]) -> Callable[[Any], tuple[Any, ...]]:
+def settings_of(kind: type[Learner[Any, Any]]) -> Callable[[Any], tuple[object, ...]]:
     """Return the function from an estimator, or a learner, to its settings as they are now.
 
     Made of source, as dataclasses make theirs: it is called for every single row, and a tuple of
     attributes is there in half the time that `attrgetter` takes.
     """
     parts = ", ".join(f"holder.{name}" for name in setting_names(kind))
-    found: Callable[[Any], tuple[Any, ...]] = eval(f"lambda holder: ({parts},)")  # noqa: S307
+    found: Callable[[Any], tuple[object, ...]] = eval(f"lambda holder: ({parts},)")  # noqa: S307
     return found
 
 
-def unchanged(held: tuple[Any, ...], settings: tuple[Any, ...]) -> bool:
+def unchanged(held: tuple[object, ...], settings: tuple[object, ...]) -> bool:
     """Whether settings are those that are held."""
     try:
         return held == settings

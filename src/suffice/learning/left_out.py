@@ -41,7 +41,7 @@ class StatisticsLeftOut:
         _refuse(f"say anything about {name}")
 
 
-def check_nothing_left_out(*statistics: Any) -> None:
+def check_nothing_left_out(*statistics: object) -> None:
     """Refuse to merge where the statistics of either were left out."""
     if any(isinstance(held, StatisticsLeftOut) for held in statistics):
         _refuse("learn or merge")

@@ -29,8 +29,8 @@ SHOWN_REASONS = 10
 
 def _reasons_table(
     what: str,
-    of: NDArray[Any],
-    against: NDArray[Any],
+    of: NDArray[np.generic],
+    against: NDArray[np.generic],
     baseline: FloatArray,
     reasons: Sequence[Reasons],
     most: int | None,

@@ -37,7 +37,7 @@ LEARNERS = {
 """The learner of each classifier: the file and the name."""
 
 
-def learner_named(estimator: str, **settings: Any) -> Learner[Any, Any]:
+def learner_named(estimator: str, **settings: object) -> Learner[Any, Any]:
     """Return the learner of an estimator, by its name, with the settings given.
 
     >>> learner_named("GaussianDiscriminant", covariance="diagonal").name

@@ -60,7 +60,7 @@ class TableNotes:
     target: str | None = None
     filled: FilledColumns | None = None
     dropped: tuple[str, ...] = ()
-    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    more: Mapping[str, object] = field(default_factory=dict, hash=False)
     spellings: Mapping[str, Spelling] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class TableNotes:
             shown=None if ours is None or theirs is None else shown_by_both(ours, theirs),
         )
 
-    def check_columns(self, state: Any) -> None:
+    def check_columns(self, state: object) -> None:
         """Refuse to fill columns that are not those of the model."""
         if self.filled is None:
             return
@@ -178,7 +178,7 @@ class TableNotes:
         return table if self.filled is None else filled_table(self.filled, table)
 
 
-def filled_table(filled: FilledColumns, table: Any) -> Any:
+def filled_table(filled: FilledColumns, table: object) -> Any:
     """Return a table without blank numbers, and with the columns that say where they were.
 
     A table that has these columns already is filled, and stays as it is.
@@ -241,7 +241,7 @@ def check_kinds(learned: Learned[Any, Any], table: Any) -> None:
 def _levels(statistics: Any, place: int, column: int) -> set[Any]:
     """Return the levels that any class has shown of one column."""
     held = getattr(statistics, "held", statistics)
-    found: set[Any] = set()
+    found: set[object] = set()
     for part in getattr(held, "parts", (held,)):
         for group in part.groups.values():
             assert isinstance(group, ByColumn)

@@ -136,7 +136,7 @@ class WaitingRows:
         learned = self.learned
         return learned.more(learned.learner.read(*self.given(), None, learned))
 
-    def given(self) -> tuple[FloatArray, NDArray[Any]]:
+    def given(self) -> tuple[FloatArray, NDArray[np.generic]]:
         """Return the rows and their labels, as a caller would give them.
 
         Another thread may be putting one more aside: what has a code is there.
@@ -153,7 +153,7 @@ def moderate(row: FloatArray) -> bool:
 
 
 @cache
-def label_types(dtype: np.dtype[Any], kind: str) -> frozenset[type]:
+def label_types(dtype: np.dtype[np.generic], kind: str) -> frozenset[type]:
     """Return the types a label in a list may have, so that its array is of the known type.
 
     None where equal labels need not be of one type: among objects True is 1.

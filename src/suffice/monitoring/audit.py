@@ -55,7 +55,7 @@ class Audit:
     """
 
     odds: FloatArray
-    likely: NDArray[Any]
+    likely: NDArray[np.generic]
     labels: NDArray[Any]
     wrong_labels: WrongLabels
     identified: bool
@@ -227,7 +227,7 @@ def _parts(split: object, n: int) -> NDArray[Any]:
     return found.astype(str)
 
 
-def _strangers(X: Any, codes: IntArray) -> tuple[list[int], FloatArray | None]:
+def _strangers(X: object, codes: IntArray) -> tuple[list[int], FloatArray | None]:
     """Return rows that are typical of no class, and how typical each row is of its best."""
     if is_sparse(X) or len(codes) > MOST_STRANGE_ROWS:
         return [], None

@@ -38,7 +38,7 @@ KEPT = 5.0
 """Rows of a prior by which judges are equal."""
 
 
-def judged(X: Any, codes: IntArray, size: int) -> tuple[FloatArray, dict[str, float]]:
+def judged(X: object, codes: IntArray, size: int) -> tuple[FloatArray, dict[str, float]]:
     """Return left-out posteriors (n, k) of rows, and the share of every judge in them.
 
     `X` are rows as estimators take them; row i is of class codes[i] of `size`.
@@ -78,7 +78,7 @@ def _judgements(X: Any, codes: IntArray, size: int) -> Iterator[tuple[str, Float
         yield from _neighbours(X, codes, size)
 
 
-def _models(X: Any, *, many: bool) -> Iterator[tuple[str, Any]]:
+def _models(X: object, *, many: bool) -> Iterator[tuple[str, Any]]:
     if is_sparse(X):
         yield "multinomial", MultinomialNaiveBayes()
         return
@@ -102,7 +102,7 @@ def _has_blanks(cells: Any) -> bool:
     return bool(np.isnan(cells).any()) if cells.dtype.kind == "f" else False
 
 
-def coded_rows(X: Any) -> FloatArray:
+def coded_rows(X: object) -> FloatArray:
     """Return rows as numbers in standard deviations (n, d): blanks are at the mean."""
     table = read_table(X)
     rows = np.asarray(Columns.infer(table).encode(table, "audit"), dtype=np.float64)
@@ -114,7 +114,7 @@ def coded_rows(X: Any) -> FloatArray:
     return np.where(np.isfinite(rows), rows, 0.0)
 
 
-def _neighbours(X: Any, codes: IntArray, size: int) -> Iterator[tuple[str, FloatArray]]:
+def _neighbours(X: object, codes: IntArray, size: int) -> Iterator[tuple[str, FloatArray]]:
     """Yield what the nearest other rows are, by the number of them that is asked."""
     rows = coded_rows(X)
     n, d = rows.shape

@@ -65,7 +65,7 @@ def equal_rows(X: Any) -> IntArray:
             (whole.indices[a:b].tobytes(), whole.data[a:b].tobytes())
             for a, b in zip(whole.indptr[:-1], whole.indptr[1:], strict=True)
         ]
-        places: dict[Any, int] = {}
+        places: dict[object, int] = {}
         return np.array([places.setdefault(text, len(places)) for text in texts], dtype=np.intp)
     table = read_table(X)
     numbers = [j for j, kind in enumerate(table.kinds) if kind == NUMBER]
@@ -80,7 +80,7 @@ def equal_rows(X: Any) -> IntArray:
     return np.asarray(np.unique(hashes, return_inverse=True)[1], dtype=np.intp)
 
 
-def conflicts(same: IntArray, labels: NDArray[Any]) -> list[Conflict]:
+def conflicts(same: IntArray, labels: NDArray[np.generic]) -> list[Conflict]:
     """Return groups of equal rows that have more than one label, the largest first."""
     order = np.argsort(same, kind="stable")
     edges = np.flatnonzero(np.diff(same[order])) + 1
@@ -93,7 +93,7 @@ def conflicts(same: IntArray, labels: NDArray[Any]) -> list[Conflict]:
     return sorted(found, key=lambda each: (-len(each.rows), each.rows))
 
 
-def near_duplicates(X: Any, same: IntArray, parts: NDArray[Any]) -> list[NearDuplicate]:
+def near_duplicates(X: object, same: IntArray, parts: NDArray[np.generic]) -> list[NearDuplicate]:
     """Return pairs of rows that all but say the same and stand in different parts."""
     found: dict[tuple[int, int], bool] = {}
     codes = np.unique(parts, return_inverse=True)[1]
@@ -112,7 +112,7 @@ def near_duplicates(X: Any, same: IntArray, parts: NDArray[Any]) -> list[NearDup
     return [NearDuplicate(i, j, equal) for (i, j), equal in sorted(found.items())]
 
 
-def without_names(X: Any) -> Any:
+def without_names(X: object) -> Any:
     """Return rows without the columns that name them: these tell nothing about new rows."""
     if is_sparse(X):
         return X
@@ -121,7 +121,7 @@ def without_names(X: Any) -> Any:
     return X if len(kept) == table.width or not kept else table.take(kept)
 
 
-def leaks(X: Any, codes: IntArray, size: int) -> list[Leak]:
+def leaks(X: object, codes: IntArray, size: int) -> list[Leak]:
     """Return columns that name rows, and those that tell the label alone."""
     if is_sparse(X):
         return []

@@ -80,7 +80,7 @@ class Watch:
     rows: float
     tests: tuple[DriftTest, ...]
     priors: LabelShift | None
-    moved_priors: tuple[Any, ...]
+    moved_priors: tuple[object, ...]
     strange: float | None
     strange_p: float
     expected: Interval | None
@@ -271,13 +271,13 @@ def watch(
     )  # fmt: skip
 
 
-def _is_model(rows: Any) -> bool:
+def _is_model(rows: object) -> bool:
     if isinstance(rows, Learned) or hasattr(rows, "learned_"):
         return True
     return isinstance(rows, (str, Path))
 
 
-def _learned(model: Any) -> Any:
+def _learned(model: object) -> Any:
     """Return what a model has learned, be it a file, an estimator or that itself."""
     if isinstance(model, (str, Path)):
         from suffice.estimators.load import load
@@ -346,7 +346,7 @@ def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
     return float(now.mean()), float(then.mean()), p
 
 
-def _expected(learned: Any, posterior: FloatArray) -> Interval | None:
+def _expected(learned: object, posterior: FloatArray) -> Interval | None:
     """Return the accuracy that posteriors promise, corrected by kept rows that were left out."""
     gap = left_out_gap(learned)
     if gap is None:

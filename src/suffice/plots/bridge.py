@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-GDA_LINE: dict[str, Any] = {"colors": INK, "linestyles": "-", "linewidths": 1.6}
+GDA_LINE: dict[str, object] = {"colors": INK, "linestyles": "-", "linewidths": 1.6}
 """A whole line, below the other one; its width, in points, is a choice: it fills the gaps."""
 LOGISTIC_LINE: dict[str, Any] = {
     "colors": "#D55E00",

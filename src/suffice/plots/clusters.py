@@ -172,7 +172,9 @@ def draw_mixture_density(
     return ax
 
 
-def _points(model: Any, X: object, columns: tuple[Any, Any]) -> tuple[FloatArray, tuple[str, str]]:
+def _points(
+    model: Any, X: object, columns: tuple[object, object]
+) -> tuple[FloatArray, tuple[str, str]]:
     """Return two columns of rows, blanks as NaN, and what they are called."""
     if columns[0] == columns[1]:
         raise BadSetting(f"columns={columns!r} are not two", hint="name two different columns")
@@ -183,7 +185,7 @@ def _points(model: Any, X: object, columns: tuple[Any, Any]) -> tuple[FloatArray
     return np.asarray(cells[:, [first, second]], dtype=np.float64), (names[0], names[1])
 
 
-def _framed(plane: Any, rows: FloatArray) -> Any:
+def _framed(plane: object, rows: FloatArray) -> object:
     """Return rows as a mixture knows them: by name, where it has names."""
     if not hasattr(plane, "feature_names_in_"):
         return rows

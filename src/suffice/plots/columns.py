@@ -179,7 +179,7 @@ def _draw_level_table(ax: Axes, law: LevelsLaw, known: list[str], name: str) -> 
     return ax
 
 
-def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(cells: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return the cells that are there, as numbers."""
     found = np.array([np.nan if cell is None else cell for cell in cells.tolist()], np.float64)
     return found[np.isfinite(found)]

@@ -33,7 +33,7 @@ LEVELS = "viridis"
 
 def draw_surface(
     ax: Axes | None,
-    law: Any,
+    law: object,
     *,
     limits: tuple[Limits, Limits] | None = None,
     top: float | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#5B4A9E", "#8C8C00")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "p", "<", ">", "*")
 """Shapes of dots, by class; filled, and as different as matplotlib has them."""
-DASHES: tuple[Any, ...] = (
+DASHES: tuple[object, ...] = (
     "-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 3)),
 )  # fmt: skip
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++")

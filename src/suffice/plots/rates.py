@@ -261,7 +261,7 @@ def rankings(
     return {"": Ranking.of(_column(table, names, chosen), _truth(known, chosen))}
 
 
-def _positive(names: list[Any], positive: object) -> Any:
+def _positive(names: list[object], positive: object) -> Any:
     """Return the label that scores speak for: the one named, or the second of two."""
     if positive is None and len(names) == 2:
         return names[1]
@@ -287,7 +287,7 @@ def _truth(known: Any, positive: Any) -> NDArray[np.bool_]:
     return truth
 
 
-def _column(scores: object, names: list[Any], positive: object) -> FloatArray:
+def _column(scores: object, names: list[object], positive: object) -> FloatArray:
     """Return the scores of one class: its column, if there is one for each."""
     table = read_numbers(scores, "scores")
     if table.ndim == 2 and table.shape[1] == len(names):

@@ -50,7 +50,7 @@ def draw_regions(
     ax: Axes | None,
     model: object,
     rows: ArrayLike,
-    labels: Sequence[object] | NDArray[Any],
+    labels: Sequence[object] | NDArray[np.generic],
     *,
     columns: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,

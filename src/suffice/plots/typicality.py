@@ -87,7 +87,7 @@ def draw_typicality(
     return ax
 
 
-def _best(model: Any, rows: Any) -> Any:
+def _best(model: Any, rows: object) -> Any:
     """Return the p-value of each row for the class it is most typical of."""
     found = np.asarray(model.typicality(rows))
     return found if found.ndim == 1 else found.max(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +62,7 @@ MOSTLY = 0.5
 stand beside ranges."""
 
 
-def level_order(levels: Iterable[Any]) -> list[Any]:
+def level_order(levels: Iterable[object]) -> list[object]:
     """Return levels in the order people read them in.
 
     Levels of a known scale (weekdays, low … high, disagree … agree) come in its order; levels with
@@ -81,7 +81,7 @@ def level_order(levels: Iterable[Any]) -> list[Any]:
     return (sorted(there, key=str) if found is None else found) + blanks
 
 
-def own_order(levels: Iterable[Any]) -> list[Any] | None:
+def own_order(levels: Iterable[object]) -> list[object] | None:
     """Return levels in their own order; None where they have none but that of the alphabet.
 
     >>> own_order(["hoch", "niedrig", "mittel"]), own_order(["red", "blue"])
@@ -96,7 +96,7 @@ def own_order(levels: Iterable[Any]) -> list[Any] | None:
     if sum(found is not None for found in numbers.values()) <= MOSTLY * len(there):
         return None
 
-    def key(level: Any) -> tuple[bool, float, int, str]:
+    def key(level: object) -> tuple[bool, float, int, str]:
         found = numbers[id(level)]
         return (found is None, *(found or (0.0, 0)), str(level))
 

@@ -171,7 +171,7 @@ class TextTable:
         import narwhals as nw
 
         backend = _installed(library)
-        data: dict[str, list[Any]] = {}
+        data: dict[str, list[object]] = {}
         schema: dict[str, Any] = {}
         for j, column in enumerate(self.columns):
             name = column.head if column.name is None else column.name

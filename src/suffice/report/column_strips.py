@@ -129,7 +129,7 @@ def number_strip(colours: ClassColours, called: str, numbers: FloatArray) -> str
 
 
 def level_strip(
-    colours: ClassColours, called: str, cells: list[Any], counts: dict[Any, int]
+    colours: ClassColours, called: str, cells: list[object], counts: dict[object, int]
 ) -> str:
     """Return the bars of a category's levels, in their own order, the rarest joined at the end."""
     common = sorted(counts, key=lambda level: -counts[level])

@@ -112,16 +112,16 @@ class Contents:
             "bits": None if known is None else plain(known.bits[j]),
         }
 
-    def _correlations(self) -> list[dict[str, Any]]:
+    def _correlations(self) -> list[dict[str, object]]:
         """Return the strongest pairs."""
         pairs = () if self.correlations is None else self.correlations.pairs
         return [{"columns": [one, other], "correlation": r} for one, other, r in pairs]
 
-    def _curves(self) -> dict[str, Any] | None:
+    def _curves(self) -> dict[str, object] | None:
         curves = self.comparison.curves
         if curves is None:
             return None
-        found: dict[str, Any] = {"sizes": plain(curves.sizes)}
+        found: dict[str, object] = {"sizes": plain(curves.sizes)}
         for measure, losses in (("errors", False), ("log_loss", True)):
             found[measure] = {
                 one: dict(

@@ -99,7 +99,7 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
 
 
 def _explained(
-    comparison: Comparison, fitted: Any, preparation: Any, place: int, said: Any
+    comparison: Comparison, fitted: Any, preparation: Any, place: int, said: object
 ) -> Explanation:
     """Return what speaks for an answer, columns named with their cells."""
     one = preparation.rows(comparison.rows.take(np.array([place])).X)

@@ -207,7 +207,7 @@ def _complete(rows: LabelledRows) -> tuple[IntArray, list[str]]:
     return np.flatnonzero(there), left
 
 
-def class_words(labels: list[Any]) -> list[str]:
+def class_words(labels: list[object]) -> list[str]:
     """Return what classes are called in a legend; matplotlib leaves out names that begin with _."""
     return [f"\u2009{label}" if str(label).startswith("_") else str(label) for label in labels]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def confusion_counts(comparison: Comparison, model: str) -> FloatArray:
     return counts
 
 
-def confusion_table(counts: FloatArray, classes: list[Any]) -> str:
+def confusion_table(counts: FloatArray, classes: list[object]) -> str:
     """Return the table, each cell as dark as its share of the row; or a list of mistakes."""
     if len(classes) > MOST_CLASSES:
         return _mistakes(counts, classes)
@@ -77,7 +77,7 @@ def _count(count: float, named: bool) -> str:
     return f"{count:,.6g}" if count or named else ""
 
 
-def _mistakes(counts: FloatArray, classes: list[Any]) -> str:
+def _mistakes(counts: FloatArray, classes: list[object]) -> str:
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suffice.rows.cells import FloatArray
 
 
-def refuse_blanks(matrix: NDArray[np.floating[Any]], names: Sequence[str] | None = None) -> None:
+def refuse_blanks(matrix: NDArray[np.floating], names: Sequence[str] | None = None) -> None:
     """Find the first cell that is not finite and refuse it by name; return when there is none.
 
     For models of p(y | x): they say nothing about x, so they cannot do without a part of it.
@@ -35,7 +35,7 @@ def refuse_blanks(matrix: NDArray[np.floating[Any]], names: Sequence[str] | None
 
 
 def refuse_blanks_of(
-    rows: NDArray[np.floating[Any]] | SparseRows, names: Sequence[str] | None = None
+    rows: NDArray[np.floating] | SparseRows, names: Sequence[str] | None = None
 ) -> None:
     """Do the same for dense or sparse rows."""
     if not isinstance(rows, SparseRows):
@@ -65,7 +65,7 @@ BLOCK = 1 << 20
 
 
 def refuse_counts(
-    rows: SparseRows | NDArray[Any],
+    rows: SparseRows | NDArray[np.generic],
     names: Sequence[str] | None = None,
     *,
     whole: bool = False,
@@ -111,14 +111,14 @@ def _no_counts(part: SparseRows | NDArray[Any], whole: bool, missing: bool) -> N
     return bad
 
 
-def _step(rows: SparseRows | NDArray[Any]) -> int:
+def _step(rows: SparseRows | NDArray[np.generic]) -> int:
     """Return how many rows make a block, if they are alike."""
     cells = rows.stored if isinstance(rows, SparseRows) else rows.size
     return max(BLOCK * len(rows) // max(cells, 1), 1)
 
 
 def _refuse(
-    part: SparseRows | NDArray[Any], cell: int, start: int, names: Sequence[str] | None
+    part: SparseRows | NDArray[np.generic], cell: int, start: int, names: Sequence[str] | None
 ) -> NoReturn:
     if isinstance(part, SparseRows):
         first = int(part.indptr[0])

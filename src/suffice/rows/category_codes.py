@@ -92,7 +92,7 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
     return CodedColumns(codes, tuple(levels))
 
 
-def _numbers(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
+def _numbers(cells: NDArray[np.generic], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
     seen = ~np.isnan(cells) if cells.dtype.kind == "f" else np.ones(len(cells), dtype=bool)
     held = cells if seen.all() else cells[seen]
     if cells.dtype.kind == "f":
@@ -105,7 +105,7 @@ def _numbers(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label,
     return codes, tuple(int(value) for value in values)
 
 
-def refuse_fractions(cells: NDArray[Any], name: str, hint: str) -> None:
+def refuse_fractions(cells: NDArray[np.generic], name: str, hint: str) -> None:
     """Refuse the first cell that is not a whole number; blanks are no cells."""
     with np.errstate(invalid="ignore"):
         bad = (cells != np.floor(cells)) & ~np.isnan(cells) | np.isinf(cells)
@@ -122,13 +122,13 @@ def _refuse_fraction(row: int, name: str, value: float, hint: str) -> NoReturn:
 
 
 def _objects(
-    cells: NDArray[Any], name: str, *, declared: bool
-) -> tuple[NDArray[Any], tuple[Label, ...]]:
+    cells: NDArray[np.generic], name: str, *, declared: bool
+) -> tuple[NDArray[np.generic], tuple[Label, ...]]:
     """Code cells one by one, in strides, so that endless levels are refused before memory ends.
 
     Levels that a frame has declared may be anything, fractions too.
     """
-    places: dict[Any, int] = {None: BLANK}
+    places: dict[object, int] = {None: BLANK}
     codes = np.empty(len(cells), dtype=np.int32)
     waiting = iter(cells.tolist())
     for start in range(0, len(cells), STRIDE):
@@ -163,7 +163,7 @@ def plain_level(level: Label) -> Label:
     return level
 
 
-def refuse_long_levels(levels: Collection[Any], name: str) -> None:
+def refuse_long_levels(levels: Collection[object], name: str) -> None:
     """Refuse levels whose texts take more memory than names can."""
     held = sum(getsizeof(level) for level in levels if isinstance(level, str))
     if held > LEVEL_MEMORY:

@@ -51,7 +51,7 @@ def is_blank(value: object) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def column_of_objects(values: list[Any], place: str) -> KindAndCells:
+def column_of_objects(values: list[object], place: str) -> KindAndCells:
     """Return the kind of a column of Python objects, and its cells."""
     plain_types = set(map(type, values))
     if plain_types <= {float, int}:
@@ -87,7 +87,7 @@ def _floats(cells: list[Any], place: str) -> FloatArray:
         raise NotFinite.of(row, place, math.inf if cells[row] > 0 else -math.inf) from None
 
 
-def _exact(cells: list[Any], found: FloatArray) -> NDArray[Any]:
+def _exact(cells: list[Any], found: FloatArray) -> NDArray[np.generic]:
     """Return cells as integers where that is what they are, as doubles where not.
 
     Beside a fraction, or a blank, small whole numbers are as good as doubles.
@@ -103,7 +103,7 @@ def _exact(cells: list[Any], found: FloatArray) -> NDArray[Any]:
     return object_array(int(c) if seen else None for c, seen in zip(cells, there, strict=True))
 
 
-def beyond_doubles(cells: NDArray[Any]) -> bool:
+def beyond_doubles(cells: NDArray[np.generic]) -> bool:
     """Whether some of the whole numbers may be no doubles; Python's own may be blank."""
     if cells.dtype.kind in "iu":
         if cells.dtype.itemsize < 8 or not cells.size:
@@ -115,7 +115,7 @@ def beyond_doubles(cells: NDArray[Any]) -> bool:
     return any(cell is not None and abs(cell) > DOUBLES for cell in cells)
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Return a NumPy scalar as the Python object it stands for."""
     return value.item() if isinstance(value, np.generic) else value
 

@@ -73,7 +73,7 @@ def _in_memory(native: object) -> Any:
         )
     if type(native).__name__ != "RecordBatch" and hasattr(native, "shape"):
         return native
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     if isinstance(native, (pa.Array, pa.ChunkedArray, pa.Scalar)):
         return np.asarray(native)
     try:
@@ -117,7 +117,7 @@ def _may_be_integers(series: Any, column: KindAndCells) -> bool:
     return bool(blank.any()) and not bool((cells - np.floor(cells) > 0.0).any())
 
 
-def _whole_numbers(series: Any) -> NDArray[Any]:
+def _whole_numbers(series: Any) -> NDArray[np.generic]:
     """Return integers as they are if none is blank or all are doubles anyway, else as doubles.
 
     Blank ones among those that are no doubles make them Python's own.
@@ -134,7 +134,7 @@ def _whole_numbers(series: Any) -> NDArray[Any]:
     return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
 
 
-def _decimals(series: Any) -> NDArray[Any]:
+def _decimals(series: Any) -> NDArray[np.generic]:
     """Return decimals as doubles, unless they are whole and no doubles."""
     import narwhals as nw
 

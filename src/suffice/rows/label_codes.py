@@ -57,7 +57,7 @@ def _labelled(what: str, row: int, value: object) -> Phrase:
     return Phrase(said, what=what, row=RowAt(row), value=str(value))
 
 
-def coded_array(values: NDArray[Any]) -> Coded:
+def coded_array(values: NDArray[np.generic]) -> Coded:
     """Return the labels of a one-dimensional array."""
     kind = values.dtype.kind
     if kind == "c":
@@ -81,7 +81,7 @@ def coded_array(values: NDArray[Any]) -> Coded:
     return _coded_by_hash(values)
 
 
-def _coded_integers(values: NDArray[Any], dtype: np.dtype[Any]) -> Coded:
+def _coded_integers(values: NDArray[Any], dtype: np.dtype[np.generic]) -> Coded:
     """Count instead of sorting, when the labels lie close together."""
     low, high = int(values.min()), int(values.max())
     if high - low >= max(65536, 4 * len(values)):
@@ -102,7 +102,7 @@ def _coded_integers(values: NDArray[Any], dtype: np.dtype[Any]) -> Coded:
     return classes.astype(dtype), (np.cumsum(present) - 1)[shifted]
 
 
-def _coded_by_hash(values: NDArray[Any]) -> Coded:
+def _coded_by_hash(values: NDArray[np.generic]) -> Coded:
     """Return distinct values of any fixed-width type, by hashing when there are many rows.
 
     Strings of fixed width are hashed and compared as the bytes they are made of, which is exact
@@ -111,7 +111,7 @@ def _coded_by_hash(values: NDArray[Any]) -> Coded:
     if len(values) < _MANY or values.dtype.kind not in "iufUS" or values.dtype.itemsize == 0:
         classes, codes = np.unique(values, return_inverse=True)
         return classes, codes.reshape(-1)
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     values = np.ascontiguousarray(values)
     if values.dtype.kind in "iuf":
         # Adding 0 makes one zero of the two: Arrow compares bits.
@@ -132,7 +132,7 @@ def _first_rows(codes: IntArray, size: int) -> IntArray:
     return rows
 
 
-def coded_list(values: Sequence[Any]) -> Coded | None:
+def coded_list(values: Sequence[object]) -> Coded | None:
     """Return the labels of a list; None when NumPy reads it as well."""
     if not values:
         return None
@@ -150,7 +150,7 @@ def coded_list(values: Sequence[Any]) -> Coded | None:
     return coded_objects(object_array(values))
 
 
-def coded_objects(values: NDArray[Any]) -> Coded:
+def coded_objects(values: NDArray[np.generic]) -> Coded:
     """Return distinct objects; the type of each *object* is looked at once.
 
     Labels that come from a dictionary, a parser or a list of constants are few objects, seen
@@ -164,7 +164,7 @@ def coded_objects(values: NDArray[Any]) -> Coded:
     return _checked_objects(values, None)
 
 
-def _addresses(values: NDArray[Any]) -> NDArray[np.uintp]:
+def _addresses(values: NDArray[np.generic]) -> NDArray[np.uintp]:
     """View an object array as the addresses it holds; valid as long as `values` lives."""
 
     class Addresses:
@@ -176,7 +176,7 @@ def _addresses(values: NDArray[Any]) -> NDArray[np.uintp]:
     return np.asarray(Addresses())
 
 
-def _hashed(values: Iterable[Any]) -> Coded:
+def _hashed(values: Iterable[object]) -> Coded:
     """Return distinct values in order of appearance: one pass, one dictionary."""
     places: defaultdict[Any, int] = defaultdict()
     places.default_factory = places.__len__
@@ -184,7 +184,7 @@ def _hashed(values: Iterable[Any]) -> Coded:
     return object_array(places), codes
 
 
-def _checked_objects(values: NDArray[Any], rows: IntArray | None) -> Coded:
+def _checked_objects(values: NDArray[np.generic], rows: IntArray | None) -> Coded:
     try:
         classes, codes = _hashed(values)
     except TypeError:

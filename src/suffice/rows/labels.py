@@ -105,7 +105,7 @@ def read_labels(y: object) -> Labels:
     return _sorted_labels(*coded_array(values), ravelled=ravelled)
 
 
-def _rounded(y: Sequence[Any]) -> Coded | None:
+def _rounded(y: Sequence[object]) -> Coded | None:
     """Return the labels of a list that NumPy would round; None where it would not."""
     kinds = set(map(type, y))
     if not kinds <= {int, float} or int not in kinds or not may_have_rounded(np.asarray(y)):
@@ -113,12 +113,12 @@ def _rounded(y: Sequence[Any]) -> Coded | None:
     return coded_objects(object_array(map(_as_whole, y)))
 
 
-def _as_whole(label: Any) -> Any:
+def _as_whole(label: Any) -> object:
     """Return a whole number as an integer, lest 1.0 be another class than 1."""
     return int(label) if label == label // 1 else label
 
 
-def similar_labels(labels: Iterable[Any]) -> list[str]:
+def similar_labels(labels: Iterable[object]) -> list[str]:
     """Return what is to be said of labels that differ, but look the same.
 
     >>> similar_labels(["u", "u ", "v"])
@@ -154,7 +154,7 @@ def check_lengths(rows_n: int, labels_n: int) -> None:
         )
 
 
-def _sorted_labels(values: NDArray[Any], codes: IntArray, *, ravelled: bool) -> Labels:
+def _sorted_labels(values: NDArray[np.generic], codes: IntArray, *, ravelled: bool) -> Labels:
     """Refuse values that name no class, and put the others in order."""
     if values.dtype.kind == "f":
         _check_float_labels(values, codes)
@@ -184,7 +184,7 @@ def sorted_levels(values: Sequence[Label]) -> list[int]:
     return sorted(places, key=lambda place: _rank(values[place]))
 
 
-def _rank(value: Label) -> tuple[Any, ...]:
+def _rank(value: Label) -> tuple[object, ...]:
     if isinstance(value, Real) and not isinstance(value, bool):
         return 0, value
     if isinstance(value, str):
@@ -192,13 +192,13 @@ def _rank(value: Label) -> tuple[Any, ...]:
     return 2, type(value).__name__, repr(value)
 
 
-def _order(values: NDArray[Any]) -> IntArray:
+def _order(values: NDArray[np.generic]) -> IntArray:
     if values.dtype == object:
         return np.array(sorted_levels(values.tolist()), dtype=np.intp)
     return np.argsort(values, kind="stable")
 
 
-def _check_float_labels(values: NDArray[Any], codes: IntArray) -> None:
+def _check_float_labels(values: NDArray[np.generic], codes: IntArray) -> None:
     for code in np.flatnonzero(~np.isfinite(values)):
         refuse_label(values[code], row_of(int(code), codes))
     broken = values != np.floor(values)
@@ -207,7 +207,7 @@ def _check_float_labels(values: NDArray[Any], codes: IntArray) -> None:
         refuse_label(values[codes[row]], row)
 
 
-def only_column(y: object) -> tuple[Any, bool]:
+def only_column(y: object) -> tuple[object, bool]:
     """Return the single column of a frame of labels, and whether it was one."""
     import narwhals as nw
 
@@ -253,7 +253,7 @@ def coded_series(y: object) -> Coded | None:
 
 def _coded_arrow(column: Any) -> Coded:
     """Return the labels of an Arrow column by way of its dictionary."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def read_table(data: object) -> Table:
     )
 
 
-def refuse_infinite(matrix: NDArray[np.floating[Any]], names: Sequence[str] | None = None) -> None:
+def refuse_infinite(matrix: NDArray[np.floating], names: Sequence[str] | None = None) -> None:
     """Find the first infinite cell and refuse it by name; return when there is none.
 
     Called only after a sum came out non-finite, so it may take its time, but not memory.

@@ -29,7 +29,7 @@ CELLS = 2_000_000
 
 
 def content_hashes(
-    block: NDArray[Any] | CodedColumns | SparseRows, columns: Sequence[int]
+    block: NDArray[np.generic] | CodedColumns | SparseRows, columns: Sequence[int]
 ) -> NDArray[np.uint64]:
     """Return the sum, modulo 2⁶⁴, of a hash of every cell and its column."""
     if isinstance(block, SparseRows):

@@ -116,7 +116,7 @@ class Table:
         )
 
 
-def unmasked(data: Any) -> NDArray[Any]:
+def unmasked(data: Any) -> NDArray[np.generic]:
     """Return a masked array as a plain one: masked is missing."""
     if data.dtype.kind in "iub" and not np.ma.is_masked(data):
         return np.asarray(data.data)
@@ -157,7 +157,7 @@ def table_of_array(data: NDArray[Any], names: tuple[str, ...] | None = None) -> 
     return table_of_columns(columns, names, None)
 
 
-def _check_shape(data: NDArray[Any]) -> None:
+def _check_shape(data: NDArray[np.generic]) -> None:
     if data.ndim != 2:
         if data.ndim > 2:
             raise BadRows(
@@ -184,7 +184,7 @@ def refuse_empty(size: int, width: int) -> NoReturn:
     )
 
 
-def table_of_lists(data: Sequence[Any]) -> Table:
+def table_of_lists(data: Sequence[object]) -> Table:
     """Read nested lists; the numbers beside strings stay numbers."""
     try:
         array = np.array(data)
@@ -200,7 +200,7 @@ def table_of_lists(data: Sequence[Any]) -> Table:
     return table_of_array(array)
 
 
-def may_have_rounded(array: NDArray[Any]) -> bool:
+def may_have_rounded(array: NDArray[np.generic]) -> bool:
     """Whether NumPy may have made doubles of whole numbers that are none."""
     with np.errstate(invalid="ignore"):
         return array.dtype.kind == "f" and bool((np.abs(array) >= DOUBLES).any())
@@ -247,7 +247,7 @@ def table_of_columns(
     """
     kinds = tuple(kind for kind, _ in columns)
     held: list[Whole] = [False] * len(columns) if whole is None else list(whole)
-    cells: list[NDArray[Any]] = []
+    cells: list[NDArray[np.generic]] = []
     for j, (kind, values) in enumerate(columns):
         if kind == NUMBER and values.dtype.kind not in "fb":
             held[j] = values if beyond_doubles(values) else True

@@ -55,7 +55,7 @@ class GivenRows(NamedTuple):
         return sum(table.size for table in self.tables)
 
 
-def json_rows(content: Any) -> tuple[Any, bool]:
+def json_rows(content: object) -> tuple[Any, bool]:
     """Return the rows of a JSON body, and whether they are columns by name."""
     if isinstance(content, list):
         return content, False
@@ -69,7 +69,7 @@ def json_rows(content: Any) -> tuple[Any, bool]:
     raise BadRows("the body has no rows", hint=SHAPES)
 
 
-def check_keys(content: Any, known: Collection[str]) -> None:
+def check_keys(content: object, known: Collection[str]) -> None:
     """Refuse an object that says something which nobody would heed."""
     if isinstance(content, dict):
         strange = [name for name in content if name not in known]
@@ -118,7 +118,7 @@ def _target_of(rows: Any, are_columns: bool, model: ServedModel) -> Any:
     raise BadLabels("the rows have no labels", hint='give {"rows": […], "labels": […]}')
 
 
-def json_labels(given: Any, size: int, known: Sequence[Any]) -> NDArray[Any]:
+def json_labels(given: object, size: int, known: Sequence[object]) -> NDArray[np.generic]:
     """Return labels in their own type; each row has one."""
     if not isinstance(given, list):
         raise BadLabels("labels are not a list", hint="one label for each row")
@@ -155,7 +155,7 @@ def _table_rows(
     """Read CSV or Arrow as `suffice predict` reads a file."""
     notes: list[str] = []
     tables: list[Table] = []
-    labels: list[NDArray[Any]] = []
+    labels: list[NDArray[np.generic]] = []
     target = model.target
     others: tuple[str, ...] = ()
     if labelled:

@@ -60,7 +60,7 @@ class RowReader:
     levels: tuple[frozenset[Label] | None, ...]
     silent: frozenset[str] = frozenset()
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
-    _cells: Callable[[Mapping[str, Any]], tuple[Any, ...]] = field(init=False)
+    _cells: Callable[[Mapping[str, object]], tuple[object, ...]] = field(init=False)
     _checks: tuple[tuple[bool, Any], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class RowReader:
             self._cells = lambda record: (record[only],)
         else:
             self._cells = itemgetter(*self.names)
-        checks: list[tuple[bool, Any]] = []
+        checks: list[tuple[bool, object]] = []
         for kind, levels in zip(self.kinds, self.levels, strict=True):
             if kind == CATEGORY:
                 checks.append((False, levels and levels | {None}))
@@ -90,7 +90,7 @@ class RowReader:
 
     # The short way
 
-    def plain_rows(self, rows: Sequence[Any]) -> list[tuple[Any, ...]] | None:
+    def plain_rows(self, rows: Sequence[object]) -> list[tuple[object, ...]] | None:
         """Return the cells of each row, if none of them needs a second look; else None.
 
         All columns are there and no others, numbers are numbers, categories are known.
@@ -174,7 +174,7 @@ class RowReader:
             size, tuple(given), lambda some: [given[name][some] for name in self.names]
         )
 
-    def _mentioned(self, rows: Sequence[Any]) -> tuple[str, ...]:
+    def _mentioned(self, rows: Sequence[object]) -> tuple[str, ...]:
         """Return the names of all records; each column of the model is among them."""
         found: dict[str, None] = {}
         for i, row in enumerate(rows):
@@ -187,7 +187,7 @@ class RowReader:
             raise self._lacking(lacking, found)
         return tuple(found)
 
-    def _check_lists(self, rows: Sequence[Any]) -> None:
+    def _check_lists(self, rows: Sequence[object]) -> None:
         width = len(self.names)
         for i, row in enumerate(rows):
             if not isinstance(row, (list, tuple)):
@@ -202,7 +202,7 @@ class RowReader:
         self,
         size: int,
         mentioned: Sequence[str],
-        cells_of: Callable[[slice], list[Sequence[Any]]],
+        cells_of: Callable[[slice], list[Sequence[object]]],
     ) -> tuple[list[Table], list[str]]:
         """Read rows, some at a time: one call of the interpreter must not last long."""
         tables, new = [], dict[str, None]()
@@ -224,7 +224,7 @@ class RowReader:
         name: str,
         kind: str,
         known: frozenset[Label] | None,
-        cells: Sequence[Any],
+        cells: Sequence[object],
         start: int,
     ) -> NDArray[Any]:
         spelling = self.spellings.get(name)
@@ -251,7 +251,7 @@ class RowReader:
         as_kind = SpelledKind(spelling) if spelled and spelling is not None else kind
         return typed_cells(texts, as_kind, name, lambda i: f"row {start + i}")
 
-    def _level(self, cell: Any, known: frozenset[Label], name: str, row: int) -> Any:
+    def _level(self, cell: object, known: frozenset[Label], name: str, row: int) -> Any:
         """Return a cell of a column whose categories are not all texts, in the type they have."""
         text = cell_text(cell, name, row)
         if not text or text.isspace():
@@ -263,7 +263,7 @@ class RowReader:
         near = {cell_text(level, name, row): level for level in known if level is not None}
         return near.get(cell, cell)
 
-    def _see_new(self, columns: Sequence[Sequence[Any]], new: dict[str, None]) -> None:
+    def _see_new(self, columns: Sequence[Sequence[object]], new: dict[str, None]) -> None:
         """Note categories that are not known."""
         for name, kind, known, cells in zip(
             self.names, self.kinds, self.levels, columns, strict=True
@@ -294,7 +294,7 @@ class RowReader:
         known = f"the model was fitted to {listed(self.names)}; this has {listed(there) or 'none'}"
         return missing_columns(THE_ROWS, lacking, strange, known)
 
-    def _no_row(self, row: int, given: Any) -> BadRows:
+    def _no_row(self, row: int, given: object) -> BadRows:
         shown = "null" if given is None else type(given).__name__
         return BadRows(
             f"row {row} is not a row: {shown}",
@@ -302,7 +302,7 @@ class RowReader:
         )
 
 
-def cell_text(value: Any, name: str, row: int, *, spelled: bool = False) -> str:
+def cell_text(value: object, name: str, row: int, *, spelled: bool = False) -> str:
     """Return a cell of JSON as the text that a table has for it; blank is empty.
 
     >>> cell_text(1.5, "size", 0), cell_text(True, "size", 0), cell_text(None, "size", 0)

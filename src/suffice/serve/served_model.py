@@ -152,7 +152,7 @@ class ServedModel:
             self._account = describe(self.file())
         return self._account
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """Return the same as plain values."""
         notes = self.notes
         return {
@@ -246,7 +246,7 @@ class ServedModel:
             found = np.asarray(asked(self.filled(table)), dtype=np.float64)
         return found[:, np.newaxis] if found.ndim == 1 else found
 
-    def explain(self, table: Table, of: Any, against: Any) -> list[dict[str, Any]]:
+    def explain(self, table: Table, of: object, against: object) -> list[dict[str, Any]]:
         """Return, for each row, what each column adds to the log odds of two classes."""
         asked = self._asked("explain", "be explained by columns")
         rows = self.filled(table)
@@ -298,7 +298,7 @@ class _Held:
     estimator: Any
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> Any:
     """Return a cell as JSON has it; NaN is blank."""
     cell = cell.item() if isinstance(cell, np.generic) else cell
     return None if isinstance(cell, float) and not np.isfinite(cell) else cell
@@ -353,11 +353,11 @@ def _reader_of(model: ServedModel) -> RowReader:
     )  # fmt: skip
 
 
-def known_labels(model: ServedModel) -> Sequence[Any]:
+def known_labels(model: ServedModel) -> Sequence[object]:
     """Return the classes as JSON has them."""
     return [_plain(label) for label in model.classes]
 
 
-def told_codes(labels: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
+def told_codes(labels: Sequence[object], codes: NDArray[np.generic]) -> list[object]:
     """Return the label of each code."""
     return [labels[code] for code in codes.tolist()]

@@ -39,7 +39,7 @@ class SmallBatches:
         self._waiting: list[Waiting] = []
         self._expected = 0.0
 
-    def ask(self, rows: list[tuple[Any, ...]]) -> asyncio.Future[Predicted]:
+    def ask(self, rows: list[tuple[object, ...]]) -> asyncio.Future[Predicted]:
         """Return what will be the answer about rows that `RowReader.plain_rows` has passed."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Predicted] = loop.create_future()
@@ -81,7 +81,7 @@ def _answers(
         return [one for each in some for one in _answers(model, [each])]
     except Exception as error:  # noqa: BLE001  whoever asked is told
         return [(answer, error) for _, answer in some]
-    told: list[tuple[asyncio.Future[Predicted], Any]] = []
+    told: list[tuple[asyncio.Future[Predicted], object]] = []
     start = 0
     for given, answer in some:
         stop = start + len(given)

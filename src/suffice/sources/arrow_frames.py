@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from suffice.errors import BadRows
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import NDArray
 
     from suffice.rows.tables import Table
@@ -21,7 +23,7 @@ MUCH_TEXT, REPEATED = 1 << 27, 16
 """
 
 
-def frame_of(table: Table) -> Any:
+def frame_of(table: Table) -> object:
     """Return a table as an Arrow frame, or as an array if its columns have no names."""
     if table.names is None:
         if table.matrix is not None:
@@ -30,7 +32,7 @@ def frame_of(table: Table) -> Any:
         for j in range(table.width):
             rows[:, j] = table.column(j)
         return rows
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     types = {NUMBER: pa.float64(), BOOLEAN: pa.bool_()}
     for j, kind in enumerate(table.kinds):
         if kind == CATEGORY:
@@ -44,7 +46,7 @@ def frame_of(table: Table) -> Any:
     return pa.table(columns, names=list(table.names))
 
 
-def _whole(pa: Any, cells: Any) -> Any:
+def _whole(pa: ModuleType, cells: NDArray[np.generic]) -> object:
     """Return whole numbers as Arrow's integers; those of more than 64 bits as decimals."""
     if cells.dtype.kind == "f":
         return pa.array(cells, mask=np.isnan(cells)).cast(pa.int64())
@@ -56,7 +58,7 @@ def _whole(pa: Any, cells: Any) -> Any:
         return pa.array([None if c is None else Decimal(c) for c in cells], pa.decimal256(76, 0))
 
 
-def _refuse_much_text(cells: NDArray[Any], name: str) -> None:
+def _refuse_much_text(cells: NDArray[np.generic], name: str) -> None:
     """Refuse few long texts that come so often that they would fill the memory.
 
     A small file can mean them by a code for each row; a frame holds every one of them.

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile, BadRows
 from suffice.sources.chunks import chunks_of
@@ -17,10 +17,12 @@ from suffice.tables.allowances import refuse_same_names
 from suffice.tables.arrow_checks import arrow_at_work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import ModuleType
 
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Source, Wanted
+    from suffice.tables.arrow_types import ArrowBatch, NamedColumns
 
 
 class ArrowSource(LocalSource):
@@ -31,8 +33,8 @@ class ArrowSource(LocalSource):
 
     def __init__(
         self,
-        schema: Any,
-        read: Callable[[list[str]], Any],
+        schema: NamedColumns,
+        read: Callable[[list[str]], Iterable[ArrowBatch]],
         name: str,
         *,
         once: bool = False,
@@ -56,7 +58,7 @@ class ArrowSource(LocalSource):
         """Return the whole as one part."""
         return [lambda: self._chunks(wanted)]
 
-    def batches(self, names: list[str]) -> Iterator[Any]:
+    def batches(self, names: list[str]) -> Iterator[ArrowBatch]:
         """Yield the rows of some columns as the giver cut them."""
         if self._gone:
             raise BadRows(
@@ -78,10 +80,10 @@ class ArrowSource(LocalSource):
         yield from chunks_of(even, wanted, self.name)
 
 
-def even_batches(batches: Iterator[Any], size: int) -> Iterator[Any]:
+def even_batches(batches: Iterator[ArrowBatch], size: int) -> Iterator[ArrowBatch]:
     """Yield the same rows in batches of `size`, the last one shorter."""
-    pa: Any = import_module("pyarrow")
-    held: list[Any] = []
+    pa = import_module("pyarrow")
+    held: list[ArrowBatch] = []
     rows = 0
     for given in batches:
         batch = given
@@ -97,16 +99,17 @@ def even_batches(batches: Iterator[Any], size: int) -> Iterator[Any]:
         yield _one(pa, held)
 
 
-def _one(pa: Any, batches: list[Any]) -> Any:
+def _one(pa: ModuleType, batches: list[ArrowBatch]) -> ArrowBatch:
     if len(batches) == 1:
         return batches[0]
     if any(batch.schema != batches[0].schema for batch in batches):
         batches = _alike(pa, batches)
     table = pa.Table.from_batches(batches).combine_chunks()
-    return table.to_batches()[0]
+    batch: ArrowBatch = table.to_batches()[0]
+    return batch
 
 
-def _alike(pa: Any, batches: list[Any]) -> list[Any]:
+def _alike(pa: ModuleType, batches: list[ArrowBatch]) -> list[ArrowBatch]:
     """Return batches of one type each column: PostgreSQL's numbers are decimals where they have to.
 
     So they are in all batches if the others are whole, too; else they are doubles.
@@ -141,7 +144,7 @@ def spooled(source: Source, wanted: Wanted) -> ArrowSource:
             f"{source.name} can be read only once, and is needed more than once",
             hint="write it to a file, and give its path",
         )
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     folder = tempfile.mkdtemp(prefix="suffice-")
     place = Path(folder) / "rows.arrow"
     schema, size = None, 0
@@ -170,7 +173,7 @@ def spooled(source: Source, wanted: Wanted) -> ArrowSource:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
-    def read(names: list[str]) -> Iterator[Any]:
+    def read(names: list[str]) -> Iterator[ArrowBatch]:
         if schema is None:
             return
         with pa.memory_map(str(place)) as held:

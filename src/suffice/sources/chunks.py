@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.tables.arrow_types import ArrowBatch, ArrowCells, ArrowType
 
-def kind_of_type(given: Any) -> str:
+
+def kind_of_type(given: ArrowType) -> str:
     """Return what a column of an Arrow type holds; dates and the like are categories until read."""
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     if types.is_dictionary(given):
         given = given.value_type
     if types.is_boolean(given):
@@ -34,7 +36,7 @@ def kind_of_type(given: Any) -> str:
     return NUMBER if number or types.is_null(given) else CATEGORY
 
 
-def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chunk]:
+def chunks_of(batches: Iterable[ArrowBatch], wanted: Wanted, name: str) -> Iterator[Chunk]:
     """Yield record batches as chunks; empty ones are left out."""
     start = 1
     for batch in batches:
@@ -49,11 +51,11 @@ def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chu
         start = stop
 
 
-def chunk_of(batch: Any, wanted: Wanted, place: Place) -> Chunk:
+def chunk_of(batch: ArrowBatch, wanted: Wanted, place: Place) -> Chunk:
     """Return a record batch as a chunk: columns by name, labels and weights beside them."""
     given = [batch.column(name) for name in wanted.names]
     columns = [_column(cells, name, place) for cells, name in zip(given, wanted.names, strict=True)]
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     whole = tuple(types.is_integer(cells.type) for cells in given)
     labels = None if wanted.target is None else _labels(batch.column(wanted.target), wanted, place)
     weights = None if wanted.weight is None else _weights(batch.column(wanted.weight), place)
@@ -61,7 +63,7 @@ def chunk_of(batch: Any, wanted: Wanted, place: Place) -> Chunk:
 
 
 def _table(
-    columns: list[tuple[str, NDArray[Any]]], names: tuple[str, ...], whole: tuple[bool, ...]
+    columns: list[tuple[str, NDArray[np.generic]]], names: tuple[str, ...], whole: tuple[bool, ...]
 ) -> Table:
     """Return columns as a table; numbers of one type stay where they are."""
     cells = [values for _, values in columns]
@@ -70,9 +72,9 @@ def _table(
     return table_of_columns(columns, names, None, whole)
 
 
-def _column(cells: Any, name: str, place: Place) -> tuple[str, NDArray[Any]]:
+def _column(cells: ArrowCells, name: str, place: Place) -> tuple[str, NDArray[np.generic]]:
     """Return the kind and the cells of one column."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     given = cells.type
     if pa.types.is_floating(given) or (pa.types.is_integer(given) and not _is_beyond(cells)):
         return NUMBER, numbers_of(cells)
@@ -91,7 +93,7 @@ def _column(cells: Any, name: str, place: Place) -> tuple[str, NDArray[Any]]:
     return table.kinds[0], table.exact(0)
 
 
-def _is_beyond(cells: Any) -> bool:
+def _is_beyond(cells: ArrowCells) -> bool:
     """Whether integers may be no doubles."""
     if cells.type.bit_width < 64:
         return False
@@ -99,16 +101,16 @@ def _is_beyond(cells: Any) -> bool:
     return any(end is not None and abs(end) > DOUBLES for end in ends.values())
 
 
-def numbers_of(cells: Any) -> NDArray[Any]:
+def numbers_of(cells: ArrowCells) -> NDArray[np.generic]:
     """Return a column of numbers: float32 stays so, null is NaN."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     kept = pa.types.is_float32(cells.type) or pa.types.is_float64(cells.type)
     if cells.null_count or not kept:
         cells = cells.cast(cells.type if kept else pa.float64(), safe=False)
     return np.asarray(cells.to_numpy(zero_copy_only=False))
 
 
-def _labels(cells: Any, wanted: Wanted, place: Place) -> Any:
+def _labels(cells: ArrowCells, wanted: Wanted, place: Place) -> object:
     if cells.null_count:
         row = int(np.asarray(cells.is_null().to_numpy(zero_copy_only=False)).argmax())
         raise BadLabels(
@@ -116,13 +118,13 @@ def _labels(cells: Any, wanted: Wanted, place: Place) -> Any:
             hint="leave out rows without a label: they cannot be used for training",
             place=place,
         )
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     if types.is_integer(cells.type) or types.is_floating(cells.type):
         return cells.to_numpy(zero_copy_only=False)
     return whole_decimals(cells)
 
 
-def whole_decimals(cells: Any) -> Any:
+def whole_decimals(cells: ArrowCells) -> object:
     """Return labels of a decimal type as the integers that they are; others as they came."""
     if not import_module("pyarrow").types.is_decimal(cells.type):
         return cells
@@ -132,8 +134,8 @@ def whole_decimals(cells: Any) -> Any:
     return object_array(map(int, found))
 
 
-def _weights(cells: Any, place: Place) -> NDArray[Any]:
-    pa: Any = import_module("pyarrow")
+def _weights(cells: ArrowCells, place: Place) -> NDArray[np.generic]:
+    pa = import_module("pyarrow")
     if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise BadWeights(
             f"weights of type {cells.type} are not numbers", hint="name another column", place=place
@@ -161,7 +163,7 @@ class ColumnTable(Table):
     @classmethod
     def of(
         cls,
-        columns: Sequence[NDArray[Any]],
+        columns: Sequence[NDArray[np.floating]],
         names: tuple[str, ...] | None,
         whole: tuple[bool, ...] | None = None,
     ) -> Self:
@@ -179,7 +181,7 @@ class ColumnTable(Table):
             object.__setattr__(table, name, value)
         return table
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Return what was not there yet: the matrix; of a copy of the table, no columns apart."""
         if name == "apart":
             return None
@@ -193,7 +195,7 @@ class ColumnTable(Table):
         """How many rows there are."""
         return super().size if self.apart is None else len(self.apart)
 
-    def column(self, index: int) -> NDArray[Any]:
+    def column(self, index: int) -> NDArray[np.generic]:
         """Return the cells of one column."""
         return super().column(index) if self.apart is None else self.apart.columns[index]
 
@@ -221,7 +223,7 @@ def chunk_of_frame(frame: Any, wanted: Wanted, place: Place) -> Chunk:
     return Chunk(table, labels, weights, place)
 
 
-def _frame_labels(column: Any, wanted: Wanted, place: Place) -> Any:
+def _frame_labels(column: Any, wanted: Wanted, place: Place) -> object:
     import narwhals as nw
 
     blank = np.asarray(nw.from_native(column, series_only=True).is_null().to_numpy(), dtype=bool)
@@ -234,7 +236,7 @@ def _frame_labels(column: Any, wanted: Wanted, place: Place) -> Any:
     return column
 
 
-def _frame_weights(column: Any, wanted: Wanted, place: Place) -> NDArray[Any]:
+def _frame_weights(column: Any, wanted: Wanted, place: Place) -> NDArray[np.generic]:
     import narwhals as nw
 
     series = nw.from_native(column, series_only=True)

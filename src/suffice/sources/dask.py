@@ -51,7 +51,7 @@ class DaskSource(Source):
 
     def collect(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S | None:
         """Return the merged summary of all rows, by partition; None: no rows."""
-        delayed: Any = import_module("dask").delayed
+        delayed = import_module("dask").delayed
         task, merge = delayed(_of_partition, pure=False), delayed(_merged, pure=False)
         found = [
             task(summarize, part, wanted, place)
@@ -68,7 +68,7 @@ class DaskSource(Source):
 
         Of a partition these are rows from all over it, of each as many for its size.
         """
-        dask: Any = import_module("dask")
+        dask = import_module("dask")
         parts = self._rows(wanted).to_delayed()
         with _dask_at_work(self.name):
             sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
@@ -106,7 +106,7 @@ class DaskSource(Source):
 
 
 def _of_partition(
-    summarize: Callable[[Chunk], S], rows: Any, wanted: Wanted, place: int
+    summarize: Callable[[Chunk], S], rows: object, wanted: Wanted, place: int
 ) -> S | SufficeError | Weightless | None:
     def chunks() -> Iterable[Chunk]:
         return chunks_of_frame(rows, wanted, f"partition {place}")
@@ -114,11 +114,11 @@ def _of_partition(
     return summary_of_partition(summarize, chunks, chunk_rows(len(wanted.all)))
 
 
-def _merged(found: list[Any]) -> Any:
+def _merged(found: list[object]) -> Any:
     return merged(found)
 
 
-def _scattered(rows: Any, share: float) -> Any:
+def _scattered(rows: Any, share: float) -> object:
     return rows.iloc[np.flatnonzero(np.arange(len(rows)) * TURN % CIRCLE < share * CIRCLE)]
 
 
@@ -155,7 +155,7 @@ def _dask_at_work(name: str) -> Iterator[None]:
         ) from error
 
 
-def open_dask(data: Any, name: str | None) -> Source | None:
+def open_dask(data: object, name: str | None) -> Source | None:
     """Return a Dask DataFrame as a source; None for whatever else is Dask's."""
-    frames: Any = import_module("dask.dataframe")
+    frames = import_module("dask.dataframe")
     return DaskSource(data, name) if isinstance(data, frames.DataFrame) else None

@@ -118,7 +118,7 @@ def _counting(part: Part, weightless: list[int]) -> Iterator[Chunk]:
             weightless[0] += chunk.table.size
 
 
-def identity_of(paths: Iterable[str | Path]) -> list[list[Any]]:
+def identity_of(paths: Iterable[str | Path]) -> list[list[object]]:
     """Return which files these are, wherever their folder is: their names, sizes and times."""
     found = [(Path(path).name, Path(path).stat()) for path in paths]
     return [[name, held.st_size, held.st_mtime_ns] for name, held in found]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
+    from suffice.tables.arrow_types import ArrowBatch, ArrowSchema
 
 
 LARGER = 3
@@ -54,7 +55,7 @@ class ParquetSource(LocalSource):
         self._groups: list[list[int]] = []
         self._sizes = TextSizes(Counter(), Counter())
         self._last: tuple[Any, Any, Footer] | None = None
-        schema: Any = None
+        schema: ArrowSchema | None = None
         for path in self._paths:
             with _opened(path) as file:
                 found, held = file.schema_arrow, file.metadata
@@ -65,6 +66,7 @@ class ParquetSource(LocalSource):
                 self._sizes += text_sizes(held, found, footer)
                 self._last = _stamp(path), held, footer
             schema = found if schema is None else _same(schema, found, self._paths[0], path)
+        assert schema is not None  # there is one file at least
         self.names = tuple(schema.names)
         self._kinds = {field.name: kind_of_type(field.type) for field in schema}
 
@@ -139,12 +141,12 @@ def _runs(sizes: Sequence[int], rows: int) -> Iterator[range]:
             first, held = group + 1, 0
 
 
-def _joined(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+def _joined(batches: Iterable[ArrowBatch], rows: int) -> Iterator[ArrowBatch]:
     """Yield batches of so many rows at most, of which small ones that follow each other are one.
 
     Where columns are read as codes, each row group has words of its own, and a batch ends with it.
     """
-    waiting: list[Any] = []
+    waiting: list[ArrowBatch] = []
     held = size = 0
     for batch in batches:
         if waiting and (held + batch.num_rows > rows or size + batch.nbytes > JOINED):
@@ -156,11 +158,12 @@ def _joined(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         yield _one(waiting)
 
 
-def _one(batches: list[Any]) -> Any:
+def _one(batches: list[ArrowBatch]) -> ArrowBatch:
     if len(batches) == 1:
         return batches[0]
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    batch: ArrowBatch
     (batch,) = table.to_batches()
     return batch
 
@@ -171,7 +174,7 @@ def _named(groups: range) -> str:
     return f"row groups {groups[0]} to {groups[-1]}"
 
 
-def _stamp(path: Path) -> Any:
+def _stamp(path: Path) -> tuple[Path, int, int]:
     """Return which file this is: what is known of its end holds until it is written again."""
     held = path.stat()
     return path, held.st_size, held.st_mtime_ns
@@ -186,7 +189,7 @@ def _footer(path: Path) -> Footer:
 def _opened(
     path: Path, metadata: object = None, coded: Sequence[str] | None = None
 ) -> Iterator[Any]:
-    parquet: Any = import_module("pyarrow.parquet")
+    parquet = import_module("pyarrow.parquet")
     with (
         arrow_at_work(str(path)),
         parquet.ParquetFile(
@@ -201,7 +204,7 @@ def _opened(
         yield file
 
 
-def _same(first: Any, other: Any, path: Path, another: Path) -> Any:
+def _same(first: ArrowSchema, other: ArrowSchema, path: Path, another: Path) -> ArrowSchema:
     """Return the columns of both, which must be the same."""
     check_names(first.names, other.names, str(path), str(another))
     for name in first.names:
@@ -220,12 +223,12 @@ def are_all_labelled(paths: Iterable[Path], column: str) -> bool:
 
     False where they do not say so: then somebody has to look at the rows.
     """
-    parquet: Any = import_module("pyarrow.parquet")
+    parquet = import_module("pyarrow.parquet")
     return all(_is_labelled(parquet.read_metadata(path), path, column) for path in paths)
 
 
 def _is_labelled(held: Any, path: Path, column: str) -> bool:
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     given = held.schema.to_arrow_schema().field(column).type
     given = given.value_type if types.is_dictionary(given) else given
     named = types.is_string(given) or types.is_large_string(given)

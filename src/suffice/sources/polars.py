@@ -68,7 +68,7 @@ class PolarsSource(LocalSource):
         return found
 
 
-def _even(frames: Iterable[Any], size: int) -> Iterator[Any]:
+def _even(frames: Iterable[object], size: int) -> Iterator[Any]:
     """Yield the same rows in frames of `size`, the last one shorter, however they were cut."""
     held: Any = None
     for frame in frames:
@@ -96,6 +96,6 @@ def _polars_at_work(name: str) -> Iterator[None]:
         ) from error
 
 
-def open_polars(data: Any, name: str | None) -> Source | None:
+def open_polars(data: object, name: str | None) -> Source | None:
     """Return a frame of Polars as a source; None for whatever else is its own."""
     return PolarsSource(data, name) if hasattr(data, "collect_schema") else None

@@ -89,7 +89,7 @@ def _is_read_through(source: LocalSource, wanted: Wanted, size: int) -> bool:
     return known is None or known <= size or len(source.parts(wanted)) < MANY
 
 
-def _kept(chunk: Chunk, kept: NDArray[Any]) -> Chunk:
+def _kept(chunk: Chunk, kept: NDArray[np.generic]) -> Chunk:
     """Return some rows of a chunk."""
     labels, weights = chunk.labels, chunk.weights
     if labels is not None:
@@ -102,7 +102,7 @@ def _kept(chunk: Chunk, kept: NDArray[Any]) -> Chunk:
     )
 
 
-def _filtered(labels: Any, kept: NDArray[Any]) -> Any:
+def _filtered(labels: Any, kept: NDArray[np.generic]) -> object:
     import pyarrow as pa
 
     return labels.filter(pa.array(kept))

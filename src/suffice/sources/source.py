@@ -112,7 +112,7 @@ class Source(ABC):
             )
         return Wanted(found, target, weight)
 
-    def collected(self, summarize: Callable[[Chunk], S], wanted: Wanted, *how: Any) -> S:
+    def collected(self, summarize: Callable[[Chunk], S], wanted: Wanted, *how: object) -> S:
         """Return the merged summary of all rows; that there are none is refused.
 
         `how` is handed on to a source that knows of more than these two.
@@ -149,7 +149,7 @@ class AddsUp(Protocol):
     """A source that may spare its rows the journey."""
 
     def sums(
-        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
+        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], object]
     ) -> SumsFound | None:
         """Return statistics of all rows; None where rows have to be read.
 

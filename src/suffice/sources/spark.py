@@ -121,9 +121,9 @@ class SparkSource(Source):
         return found
 
 
-def open_spark(data: Any, name: str | None) -> Source | None:
+def open_spark(data: object, name: str | None) -> Source | None:
     """Return a Spark DataFrame as a source; None for whatever else is Spark's."""
-    frames: Any = import_module("pyspark.sql")
+    frames = import_module("pyspark.sql")
     return SparkSource(data, name) if isinstance(data, frames.DataFrame) else None
 
 
@@ -133,7 +133,7 @@ PROBABILITY = "probability"
 
 def predictions(
     model: Any, frame: Any, proba: bool = False, columns: Sequence[str] | None = None
-) -> Any:
+) -> object:
     """Return a Spark DataFrame with a column `prediction` more, what `model.predict` says.
 
     With `proba` there is `probability` too: an array for each row, in the order of
@@ -186,7 +186,7 @@ def _model_columns(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]
 
 
 def _schema(rows: Any, model: Any, added: tuple[str, ...]) -> Any:
-    types: Any = import_module("pyspark.sql.types")
+    types = import_module("pyspark.sql.types")
     kinds = {"b": types.BooleanType(), "i": types.LongType(), "u": types.LongType()}
     kinds["f"] = types.DoubleType()
     label = kinds.get(model.classes_.dtype.kind, types.StringType())
@@ -200,7 +200,7 @@ def _answers(
     held: bytes, seen: tuple[str, ...], places: list[int], proba: bool
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def task(batches: Iterable[Any]) -> Iterator[Any]:
-        pa: Any = import_module("pyarrow")
+        pa = import_module("pyarrow")
         model: Any = pickle.loads(held)  # noqa: S301  the driver's own
         named = hasattr(model, "feature_names_in_")
         part, start = partition(), 1

@@ -25,14 +25,14 @@ PARTIALS = "bucket long, part long, many long, payload binary"
 
 def of_partition(
     summarize: Callable[[Chunk], S], wanted: Wanted, near: int
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
+) -> Callable[[Iterable[object]], Iterator[object]]:
     """Return the function that turns the batches of a partition into its summary.
 
     It travels with `summarize` inside, and with no rows. `near` is how many neighbours share a
     bucket.
     """
 
-    def task(batches: Iterable[Any]) -> Iterator[Any]:
+    def task(batches: Iterable[Any]) -> Iterator[object]:
         named = (batch.rename_columns(list(wanted.all)) for batch in batches)
         first = next(named, None)
         if first is None:
@@ -48,7 +48,7 @@ def of_partition(
     return task
 
 
-def of_partials(batches: Iterable[Any]) -> Iterator[Any]:
+def of_partials(batches: Iterable[Any]) -> Iterator[object]:
     """Yield the merged summaries of neighbours; they come in the order of their partitions."""
     rows = (row for batch in batches for row in batch.to_pylist())
     for bucket, near in groupby(rows, key=lambda row: row["bucket"]):
@@ -65,7 +65,7 @@ def _unpickled(rows: Iterable[dict[str, Any]], parts: list[int]) -> Iterator[Any
 
 
 def _record(bucket: int, part: int, many: int, found: object) -> Any:
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     payload = pickle.dumps(found, protocol=5)
     numbers = {"bucket": bucket, "part": part, "many": many}
     columns = {name: pa.array([number], pa.int64()) for name, number in numbers.items()}

@@ -232,7 +232,9 @@ def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: 
         )
 
 
-def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
+def labels_of_cells(
+    cells: NDArray[np.generic], kind: str, name: str, place: Place
+) -> NDArray[np.generic]:
     """Return labels in their own type: whole numbers are integers; blanks are refused."""
     if kind == NUMBER and cells.dtype.kind in "iu":
         return cells
@@ -256,7 +258,9 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> 
     return cells
 
 
-def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
+def weights_of_cells(
+    cells: NDArray[np.generic], kind: str, name: str, place: Place
+) -> NDArray[np.generic]:
     """Return weights, which must be numbers."""
     if kind != NUMBER:
         raise BadWeights(

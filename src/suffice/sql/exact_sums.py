@@ -25,6 +25,7 @@ from suffice.sql.windows import BITS, COLUMNS, BeyondWindows, extents, guessed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -236,7 +237,7 @@ def _ldexp(above: int, below: int, exponent: int | np.int64) -> float:
         return float(np.ldexp(above / below, int(exponent)))
 
 
-def _labels(pa: Any, groups: Groups) -> Any:
+def _labels(pa: ModuleType, groups: Groups) -> Any:
     """Return labels as an Arrow array; DuckDB's largest integers are longer than their type."""
     kind = groups.type
     if pa.types.is_decimal(kind) and kind.scale == 0:

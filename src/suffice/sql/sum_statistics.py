@@ -73,7 +73,7 @@ def products_of(
     return classes, ByClass(groups), found.blank
 
 
-def squares_of(rows: SqlRows, cells: Sequence[Cell]) -> tuple[NDArray[Any], Any]:
+def squares_of(rows: SqlRows, cells: Sequence[Cell]) -> tuple[NDArray[np.generic], object]:
     """Return the classes, and `DiagonalMoments` by class."""
     found = class_squares(rows, cells)
     classes, labels = classes_of(found.labels)
@@ -82,7 +82,7 @@ def squares_of(rows: SqlRows, cells: Sequence[Cell]) -> tuple[NDArray[Any], Any]
 
 def parts_of(
     rows: SqlRows, asked: Parts, cells: Sequence[Cell], texts: Sequence[str | None]
-) -> tuple[NDArray[Any], Any]:
+) -> tuple[NDArray[np.generic], object]:
     """Return the classes, and `ByColumn` by class.
 
     `cells` are all columns as numbers, `texts` those that hold text as they are, else None.

@@ -15,7 +15,11 @@ from suffice.statistics.labels import labels_from_array, labels_to_array
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray
+
+    Array = NDArray[np.generic]
 
 
 ROUNDING = 1e-12
@@ -46,12 +50,12 @@ class Statistics(Protocol):
         """Multiply every weight: decay, importance."""
         ...
 
-    def to_arrays(self) -> dict[str, FloatArray]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays."""
         ...
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         ...
 
@@ -64,9 +68,9 @@ class ArraysOfFields:
 
     __slots__ = ()
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays; parts that are not kept are not there."""
-        found: dict[str, Any] = {}
+        found: dict[str, Array] = {}
         for field in fields(self):  # type: ignore[arg-type]
             part = getattr(self, field.name)
             if field.name == "labels":
@@ -76,7 +80,7 @@ class ArraysOfFields:
         return found
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         given: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
         for field in fields(cls):  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.rows import FloatArray, IntArray, Label
+    from suffice.statistics.algebra import Array
 
 S = TypeVar("S", Moments, DiagonalMoments, Totals, ByColumn, NgramCounts, TermCounts)
 
@@ -124,12 +125,12 @@ class ByClass(Generic[S]):
             }
         )
 
-    def to_arrays(self) -> dict[str, FloatArray]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays, the classes stacked or numbered."""
         labels = self.labels
         states = [self.groups[label].to_arrays() for label in labels]
         kind = type(self.groups[labels[0]]).__name__ if labels else "Moments"
-        head: dict[str, Any] = {"kind": np.array(kind), "labels": labels_to_array(labels)}
+        head: dict[str, Array] = {"kind": np.array(kind), "labels": labels_to_array(labels)}
         if kind not in STACKED:
             return head | {
                 f"{i}/{name}": value
@@ -148,12 +149,12 @@ class ByClass(Generic[S]):
         return head | {name: np.stack([state[name] for state in states]) for name in names}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         name = str(arrays["kind"])
-        labels = labels_from_array(arrays["labels"])  # type: ignore[arg-type]
+        labels = labels_from_array(arrays["labels"])
         if name not in STACKED:
-            held: list[dict[str, Any]] = [{} for _ in labels]
+            held: list[dict[str, Array]] = [{} for _ in labels]
             for place, value in arrays.items():
                 number, slash, rest = place.partition("/")
                 if slash:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suffice.rows import FloatArray
+    from suffice.statistics.algebra import Array
 
 Part = DiagonalMoments | Tallies | Totals
 
@@ -79,9 +80,9 @@ class ByColumn:
         """Per column, part after part, the largest possible relative error of its variance."""
         return np.concatenate([part.lost for part in self.parts] or [np.zeros(0)])
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays, the parts numbered."""
-        arrays: dict[str, Any] = {
+        arrays: dict[str, Array] = {
             "weight": np.asarray(self.weight),
             "kinds": np.array([type(part).__name__ for part in self.parts], dtype="U16"),
         }
@@ -90,10 +91,10 @@ class ByColumn:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         kinds = arrays["kinds"].tolist()
-        held: list[dict[str, Any]] = [{} for _ in kinds]
+        held: list[dict[str, Array]] = [{} for _ in kinds]
         for name, value in arrays.items():
             place, slash, rest = name.partition("/")
             if slash:

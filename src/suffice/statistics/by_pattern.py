@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Label
+    from suffice.statistics.algebra import Array
 
 S = TypeVar("S", Moments, PooledMoments, "ByClass[Moments]")
 
@@ -163,25 +164,25 @@ class ByPattern(Generic[S]):
             groups[mask.astype(np.uint8).tobytes()] = group.embedded(inner, int(mask.sum()))
         return type(self)(width, _in_order(groups))
 
-    def to_arrays(self) -> dict[str, FloatArray]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays; `3/mean` belongs to the fourth pattern."""
-        arrays: dict[str, FloatArray] = {
+        arrays: dict[str, Array] = {
             f"{i}/{name}": array
             for i, group in enumerate(self.groups.values())
             for name, array in group.to_arrays().items()
         }
         kinds = {type(group).__name__ for group in self.groups.values()} or {"Moments"}
         patterns = np.frombuffer(b"".join(self.groups), dtype=np.uint8)
-        arrays["patterns"] = patterns.reshape(len(self.groups), self.width)  # type: ignore[assignment]
+        arrays["patterns"] = patterns.reshape(len(self.groups), self.width)
         arrays["inner"] = np.array(kinds.pop())
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         patterns = np.asarray(arrays["patterns"], dtype=np.uint8)
         kind = KINDS[str(arrays["inner"])]
-        held: list[dict[str, FloatArray]] = [{} for _ in patterns]
+        held: list[dict[str, Array]] = [{} for _ in patterns]
         for name, array in arrays.items():
             place, slash, rest = name.partition("/")
             if slash:

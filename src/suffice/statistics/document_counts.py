@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suffice.rows import FloatArray
+    from suffice.statistics.algebra import Array
 
     Terms = Sequence[str] | Sequence[int]
 
@@ -58,7 +59,11 @@ class DocumentCounts:
 
     @classmethod
     def of_rows(
-        cls, indptr: NDArray[Any], indices: NDArray[Any], terms: Terms, weight: float | None = None
+        cls,
+        indptr: NDArray[np.generic],
+        indices: NDArray[np.generic],
+        terms: Terms,
+        weight: float | None = None,
     ) -> Self:
         """Summarize documents given as sparse rows, each column once in a row."""
         held = np.bincount(indices, minlength=len(terms)).astype(np.float64)
@@ -125,7 +130,7 @@ class DocumentCounts:
             return self.empty()
         return type(self)(self.weight * f, self.terms, self.held * f)
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays, the terms in order."""
         kept = self.trimmed()
         order = sorted(range(len(kept)), key=kept.terms.__getitem__)
@@ -136,7 +141,7 @@ class DocumentCounts:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, its terms in order."""
         terms: Any = list(labels_from_array(arrays["terms"]))
         return cls(float(arrays["weight"]), terms, np.asarray(arrays["held"]))

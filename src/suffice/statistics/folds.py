@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suffice.rows import FloatArray, Label
+    from suffice.statistics.algebra import Array
 
 FOLDS = 10
 """Parts that rows are dealt into: the customary ten of cross-validation. Model files hold as
@@ -71,17 +72,17 @@ class Folds:
         """Multiply every weight by `factor`; 0 leaves nothing."""
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays, the folds numbered."""
-        arrays: dict[str, Any] = {"folds": np.array(len(self.parts))}
+        arrays: dict[str, Array] = {"folds": np.array(len(self.parts))}
         for fold, part in enumerate(self.parts):
             arrays |= {f"{fold}/{name}": value for name, value in part.to_arrays().items()}
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        held: dict[int, dict[str, Any]] = {}
+        held: dict[int, dict[str, Array]] = {}
         for name, value in arrays.items():
             fold, slash, rest = name.partition("/")
             if slash:

@@ -70,7 +70,7 @@ WRITTEN: dict[type, Callable[[Any], str]] = {
     UUID: str,
 }
 """How labels are written that JSON has no form for; `READ` is the way back."""
-READ: dict[str, Callable[[str], Any]] = {
+READ: dict[str, Callable[[str], object]] = {
     "bytes": bytes.fromhex,
     "Decimal": _decimal,
     "date": date.fromisoformat,
@@ -82,7 +82,7 @@ READ: dict[str, Callable[[str], Any]] = {
 """How the text of a label becomes the label; whatever else it says is a ValueError."""
 
 
-def written_label(label: Any, depth: int = 0) -> Any:
+def written_label(label: Any, depth: int = 0) -> object:
     """Return a label as JSON can hold it, or refuse it: what is written can be read again.
 
     >>> written_label(("a", date(2026, 1, 31)))
@@ -159,7 +159,7 @@ def labels_to_array(labels: Iterable[Label]) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("ascii"), dtype=np.uint8)
 
 
-def labels_from_array(array: NDArray[np.uint8]) -> tuple[Label, ...]:
+def labels_from_array(array: NDArray[np.generic]) -> tuple[Label, ...]:
     """Return the labels that `labels_to_array` was given."""
     found = json.loads(np.asarray(array, dtype=np.uint8).tobytes().decode("ascii"))
     return tuple(label if type(label) is str else read_label(label) for label in found)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suffice.rows import FloatArray, Label
+    from suffice.statistics.algebra import Array
 
 
 MOST = 2048
@@ -104,7 +105,7 @@ class RowSample:
         rows = {h: row._replace(weight=row.weight * f) for h, row in self.rows.items()}
         return type(self)(rows, self.limit)
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays; cells and labels as the bytes of a JSON text."""
         order = sorted(self.rows)
         content = [[_written(self.rows[h].cells), written_label(self.rows[h].label)] for h in order]
@@ -117,7 +118,7 @@ class RowSample:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on."""
         content = json.loads(np.asarray(arrays["rows"], dtype=np.uint8).tobytes())
         held = zip(arrays["hashes"].tolist(), content, arrays["weights"].tolist(), strict=True)
@@ -182,14 +183,14 @@ class WithRows:
         """Multiply every weight by `factor`; 0 leaves nothing."""
         return type(self)(self.held.scaled(factor), self.sample.scaled(factor))
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays."""
         return {f"held/{name}": value for name, value in self.held.to_arrays().items()} | {
             f"sample/{name}": value for name, value in self.sample.to_arrays().items()
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on."""
         held, sample = (
             {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}

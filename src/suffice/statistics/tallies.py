@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Label
+    from suffice.statistics.algebra import Array
 
 Levels = tuple[tuple["Label", ...], ...]
 
@@ -160,7 +161,7 @@ class Tallies:
             return self.empty(self.width)
         return type(self)(self.weight * f, self.levels, self.held * f)
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays."""
         kept = self.trimmed()
         return {
@@ -171,7 +172,7 @@ class Tallies:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         flat = iter(labels_from_array(arrays["levels"]))
         levels = tuple(tuple(next(flat) for _ in range(size)) for size in arrays["sizes"])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from suffice.rows import FloatArray, Label
+    from suffice.statistics.algebra import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +78,7 @@ class TextStatistics:
         left = type(self)(terms, ngrams, self.sample - other.sample)
         return left if left.weight > 0.0 else type(self)(terms, ngrams, RowSample({}))
 
-    def _both(self, other: Self, joined: Callable[[Any, Any], Any]) -> list[Any]:
+    def _both(self, other: Self, joined: Callable[[Any, Any], object]) -> list[Any]:
         """Return what becomes of the terms of two sides, and of their n-grams."""
         found: list[Any] = []
         for name in ("terms", "ngrams"):
@@ -98,9 +99,9 @@ class TextStatistics:
             self.sample.scaled(factor),
         )
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays."""
-        found: dict[str, Any] = {}
+        found: dict[str, Array] = {}
         for name in ("terms", "ngrams", "sample"):
             part = getattr(self, name)
             if part is not None:
@@ -108,9 +109,9 @@ class TextStatistics:
         return found
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        parts: dict[str, dict[str, Any]] = {"terms": {}, "ngrams": {}, "sample": {}}
+        parts: dict[str, dict[str, Array]] = {"terms": {}, "ngrams": {}, "sample": {}}
         for name, value in arrays.items():
             head, _, rest = name.partition("/")
             parts[head][rest] = value

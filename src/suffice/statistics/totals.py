@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suffice.rows import FloatArray
+    from suffice.statistics.algebra import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,15 +141,15 @@ class Totals:
         missing = None if self.missing is None else self.missing * f
         return type(self)(self.weight * f, self.sums * f, missing)
 
-    def to_arrays(self) -> dict[str, FloatArray]:
+    def to_arrays(self) -> dict[str, Array]:
         """Return the whole state as plain arrays."""
         missing = np.zeros(self.width) if self.missing is None else self.missing
         return {"weight": np.asarray(self.weight), "sums": self.sums, "missing": missing}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        missing = np.asarray(arrays["missing"])
+        missing = cast("FloatArray", np.asarray(arrays["missing"]))
         return cls(
             float(arrays["weight"]), np.asarray(arrays["sums"]), missing if missing.any() else None
         )

@@ -50,7 +50,7 @@ def header(kind: str, count: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + f"{text:{size - 1}}\n".encode()
 
 
-def bytes_of(array: NDArray[Any]) -> memoryview:
+def bytes_of(array: NDArray[np.generic]) -> memoryview:
     """Return the bytes of an array, in order, without a copy where that can be."""
     code = TYPES[array.dtype.name]
     flat = np.ascontiguousarray(array, dtype=code).reshape(-1)
@@ -68,10 +68,10 @@ class PackedArrays:
     """
 
     def __init__(self) -> None:
-        self._held: dict[str, list[NDArray[Any]]] = {}
+        self._held: dict[str, list[NDArray[np.generic]]] = {}
         self._sizes: dict[str, int] = {}
 
-    def add(self, array: NDArray[Any]) -> dict[str, Any]:
+    def add(self, array: NDArray[np.generic]) -> dict[str, object]:
         """Return where an array will be."""
         kind = array.dtype.name
         if kind not in TYPES or array.ndim > MOST_AXES:
@@ -94,7 +94,7 @@ class PackedArrays:
 class StoredArrays:
     """Arrays as they came from disk: each number belongs to one array, and none is left over."""
 
-    def __init__(self, flat: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, flat: Mapping[str, NDArray[np.generic]]) -> None:
         self._flat = flat
         self._taken: dict[str, list[tuple[int, int]]] = {}
 
@@ -134,7 +134,7 @@ class StoredArrays:
                 )
 
 
-def _misplaced(place: Mapping[str, Any]) -> BadFile:
+def _misplaced(place: Mapping[str, object]) -> BadFile:
     return BadFile(
         f"no array can be at {dict(place)!r:.80}", hint="the file is damaged: write it again"
     )
@@ -158,7 +158,7 @@ CHUNK = 1 << 20
 
 def write_archive(
     path: str | Path,
-    content: Mapping[str, Any],
+    content: Mapping[str, object],
     arrays: PackedArrays,
     check: Callable[[], None] | None = None,
 ) -> None:
@@ -176,7 +176,7 @@ def write_archive(
         _write_members(file, whole)
 
 
-def archive_bytes(content: Mapping[str, Any], arrays: PackedArrays) -> bytes:
+def archive_bytes(content: Mapping[str, object], arrays: PackedArrays) -> bytes:
     """Return the bytes of the file that `write_archive` writes: for those who keep them elsewhere.
 
     >>> content, _ = read_archive_bytes(archive_bytes({"kind": "test"}, PackedArrays()), "a blob")
@@ -209,7 +209,7 @@ def _write_members(file: IO[bytes], whole: Mapping[str, list[Any]]) -> None:
                     member.write(part)
 
 
-def read_archive(path: str | Path) -> tuple[dict[str, Any], StoredArrays]:
+def read_archive(path: str | Path) -> tuple[dict[str, object], StoredArrays]:
     """Return the JSON object and the arrays of a file, or refuse it."""
     path = Path(path)
     if path.is_dir():
@@ -218,14 +218,14 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], StoredArrays]:
         return _read_members(file, path, path.stat().st_size)
 
 
-def read_archive_bytes(data: bytes, name: str) -> tuple[dict[str, Any], StoredArrays]:
+def read_archive_bytes(data: bytes, name: str) -> tuple[dict[str, object], StoredArrays]:
     """Return what `archive_bytes` was given, or refuse it; `name` is what refusals call it."""
     return _read_members(BytesIO(data), name, len(data))
 
 
 def _read_members(
     file: IO[bytes], path: str | Path, size: int
-) -> tuple[dict[str, Any], StoredArrays]:
+) -> tuple[dict[str, object], StoredArrays]:
     if file.read(4) != b"PK\x03\x04":
         raise BadFile(
             f"{path} is not a model file",
@@ -330,7 +330,7 @@ def _digest(parts: Iterable[bytes | memoryview]) -> str:
     return found.hexdigest()
 
 
-def _text_of(content: Mapping[str, Any]) -> bytes:
+def _text_of(content: Mapping[str, object]) -> bytes:
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     # Half a surrogate pair, which text may hold, has no UTF-8; JSON has an escape for it.
     plain = re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text).encode("utf-8")
@@ -354,7 +354,7 @@ def _content_of(text: bytes) -> Any:
     )
 
 
-def _refused(name: str) -> Any:
+def _refused(name: str) -> object:
     raise _Damage(f"{TEXT} holds {name}")
 
 
@@ -364,7 +364,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise _Damage(f"{TEXT} has a key twice")

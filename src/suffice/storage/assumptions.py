@@ -115,7 +115,7 @@ def _of_mixtures(stored: StoredModel) -> list[str]:
     return found
 
 
-def _of_averages(settings: Mapping[str, Any]) -> list[str]:
+def _of_averages(settings: Mapping[str, object]) -> list[str]:
     """Return what is averaged over, and what is assumed before any row is seen."""
     found = []
     predictive, temperature = settings.get("predictive"), settings.get("temperature")

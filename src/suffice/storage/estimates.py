@@ -212,7 +212,7 @@ def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
     return Estimates(model.labels, places, kinds, values, counts, variances)
 
 
-def _parameters(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[float, float]]:
+def _parameters(name: str, told: dict[object, float]) -> dict[tuple[str, str], tuple[float, float]]:
     if "mean" in told:
         return {(name, MEAN): (told["mean"], told["variance"])}
     if "location" in told:

@@ -161,11 +161,11 @@ def _names(stored: StoredModel) -> tuple[str, ...]:
 
 
 def _labels(stored: StoredModel) -> tuple[Any, ...]:
-    found: tuple[Any, ...] = getattr(stored.state["model"], "labels", ())
+    found: tuple[object, ...] = getattr(stored.state["model"], "labels", ())
     return found
 
 
-def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, Any]:
+def _apart(ours: tuple[object, ...], theirs: tuple[object, ...]) -> tuple[Any, Any]:
     left, right = set(ours), set(theirs)
     return (
         tuple(name for name in ours if name not in right),

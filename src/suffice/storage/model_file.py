@@ -87,7 +87,7 @@ def model_bytes(model: StoredModel) -> bytes:
     return archive_bytes(*_content(model))
 
 
-def _content(model: StoredModel) -> tuple[dict[str, Any], PackedArrays]:
+def _content(model: StoredModel) -> tuple[dict[str, object], PackedArrays]:
     for label in getattr(model.state["model"], "labels", ()):
         written_label(label)  # refuses what could not be read again
     arrays = PackedArrays()
@@ -164,7 +164,7 @@ def no_model(path: str | Path, error: Exception) -> BadFile:
     return BadFile(f"{path}: {short}", hint=error.hint.splitlines()[0][:LONGEST])
 
 
-def _words(value: object) -> dict[str, Any]:
+def _words(value: object) -> dict[str, object]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise TypeError
     return value
@@ -238,7 +238,7 @@ FORMAT = 1
 written."""
 
 
-def write_checkpoint(path: str | Path, state: Mapping[str, Any]) -> None:
+def write_checkpoint(path: str | Path, state: Mapping[str, object]) -> None:
     """Write what was collected so far to a file; what was there before is there until then.
 
     >>> import tempfile
@@ -263,7 +263,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         )
     try:
         TreeCheck(arrays.lengths).check(content["state"])
-        found: dict[str, Any] = grown(content["state"], arrays)
+        found: dict[str, object] = grown(content["state"], arrays)
         arrays.check_all_taken()
         _check_parts(found, "state")
     except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint

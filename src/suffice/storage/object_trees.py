@@ -79,7 +79,7 @@ def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one f
     )
 
 
-def _planted_words(words: Any) -> dict[str, Any]:
+def _planted_words(words: Any) -> dict[str, object]:
     items = words.ravel().tolist()
     if max(map(len, items), default=0) > LONGEST_WORD:
         raise BadFile(
@@ -89,7 +89,7 @@ def _planted_words(words: Any) -> dict[str, Any]:
     return {"is": "words", "shape": list(words.shape), "items": items}
 
 
-def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
+def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, object]:
     """Return a schema with one list for each property: there may be many columns."""
     levels = {str(j): c.levels for j, c in enumerate(columns.columns) if c.levels}
     return {
@@ -132,18 +132,18 @@ def grown(tree: object, arrays: StoredArrays, depth: int = 0) -> Any:
     raise _unknown(tree)
 
 
-def _grown_words(tree: dict[str, Any], *_: Any) -> Any:
+def _grown_words(tree: dict[str, Any], *_: object) -> Any:
     if not all(type(word) is str for word in tree["items"]):
         raise _unknown(tree)
     return np.array(tree["items"], dtype=str).reshape(tree["shape"])
 
 
-def _grown_items(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
+def _grown_items(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> object:
     items = [grown(item, arrays, depth) for item in tree["items"]]
     return tuple(items) if tree["is"] == "tuple" else items
 
 
-def _grown_pairs(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
+def _grown_pairs(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> object:
     pairs = [(grown(k, arrays, depth), grown(v, arrays, depth)) for k, v in tree["pairs"]]
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -174,7 +174,7 @@ def _grown_columns(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Co
     return Columns(tuple(found))
 
 
-GROWN: dict[str, Callable[[Any, StoredArrays, int], Any]] = {
+GROWN: dict[str, Callable[[Any, StoredArrays, int], object]] = {
     "Columns": _grown_columns,
     "array": lambda tree, arrays, _: arrays.take(tree),
     "dict": _grown_pairs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ ALIKE = 1000
 """Labels of one hash, at most: a dictionary looks through all of them, one after the other."""
 
 
-def check_texts(arrays: Mapping[str, Any]) -> None:
+def check_texts(arrays: Mapping[str, object]) -> None:
     """Refuse texts in statistics that are no lists of labels, before anything is made of them."""
     for name, array in arrays.items():
         last = name.rpartition("/")[2]
@@ -70,7 +70,7 @@ def are_levels(values: Collection[object]) -> bool:
     return all(value is None or type(value) in PLAIN for value in values)
 
 
-def _are_written(found: list[Any]) -> bool:
+def _are_written(found: list[object]) -> bool:
     return are_labels([label if type(label) is str else read_label(label) for label in found])
 
 

@@ -45,7 +45,7 @@ KEYS: dict[str, frozenset[str]] = {
 """What an object of each kind has besides "is"; `Columns` have lists, there may be very many."""
 
 
-def _has_keys(kind: str, node: Mapping[str, Any]) -> bool:
+def _has_keys(kind: str, node: Mapping[str, object]) -> bool:
     """Whether an object has what one of its kind has; nobody knows other kinds."""
     known = KEYS.get(kind)
     if known is None and has_fields(kind):
@@ -85,7 +85,7 @@ class TreeCheck:
                 raise strange(node)
             kind = node.get("is") if "is" in node else None
             if "is" not in node:
-                inside: Iterable[Any] = node.values()
+                inside: Iterable[object] = node.values()
             elif not isinstance(kind, str) or not _has_keys(kind, node):
                 raise strange(node)
             elif kind in ("range", "array"):
@@ -125,7 +125,7 @@ class TreeCheck:
             raise strange(node)
         return ()
 
-    def _columns(self, node: dict[str, Any]) -> Iterable[Any]:
+    def _columns(self, node: dict[str, object]) -> Iterable[Any]:
         names, kinds, levels = node["names"], _listed(node["kinds"], node), node["levels"]
         words = kinds if names is None else [*kinds, *_listed(names, node)]
         if not all(type(word) is str for word in words) or not isinstance(levels, dict):
@@ -168,7 +168,7 @@ def _listed(value: object, node: object) -> list[Any]:
     return value
 
 
-def _are_axes(shape: list[Any]) -> bool:
+def _are_axes(shape: list[object]) -> bool:
     return all(type(axis) is int and 0 <= axis <= FARTHEST for axis in shape)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -30,11 +30,20 @@ from suffice.tables.parquet_footer import Footer
 from suffice.tables.parquet_pages import PageChecks, text_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.tables.arrow_types import (
+        ArrowBatch,
+        ArrowCells,
+        ArrowField,
+        ArrowSchema,
+        ArrowType,
+    )
     from suffice.tables.table_bytes import TableBytes
+
+    Read = Callable[[int], Iterator[ArrowBatch]]
 
 PARQUET, ARROW, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 """How Parquet files, Arrow files and Arrow streams begin."""
@@ -63,7 +72,7 @@ class ArrowTable:
     def __init__(self, source: TableBytes) -> None:
         self._source = source
         self.name = source.name
-        self._pa: Any = import_module("pyarrow")
+        self._pa = import_module("pyarrow")
         with arrow_at_work(self.name):
             with self._opened() as (schema, _):
                 self._schema = schema
@@ -94,7 +103,7 @@ class ArrowTable:
                 seen.see_kind(self._kind(field.type))
         return found
 
-    def _kind(self, given: Any) -> str:
+    def _kind(self, given: ArrowType) -> str:
         types = self._pa.types
         while types.is_dictionary(given) or types.is_run_end_encoded(given):
             given = given.value_type
@@ -121,7 +130,9 @@ class ArrowTable:
                         yield self._table(part, names, kinds, start)
                         start += part.num_rows
 
-    def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
+    def _table(
+        self, batch: ArrowBatch, names: Sequence[str], kinds: Sequence[str], start: int
+    ) -> Table:
         columns, whole = [], []
         for name, kind in zip(names, kinds, strict=True):
             field, cells = batch.schema.field(name), plain_cells(batch.column(name))
@@ -143,7 +154,7 @@ class ArrowTable:
             whole.append(is_whole)
         return table_of_columns(columns, tuple(names), None, whole)
 
-    def _column(self, cells: Any, name: str) -> tuple[str, NDArray[Any], bool]:
+    def _column(self, cells: ArrowCells, name: str) -> tuple[str, NDArray[np.generic], bool]:
         """Return the kind and the cells of one column, and whether they are whole by their type."""
         pa, given = self._pa, cells.type
         if holds_words(given):
@@ -153,7 +164,7 @@ class ArrowTable:
         one = table_of_frame(pa.table({name: cells}))
         return one.kinds[0], one.exact(0), one.is_whole(0)
 
-    def _refuse_type(self, field: Any) -> None:
+    def _refuse_type(self, field: ArrowField) -> None:
         types = self._pa.types
         held = field.type.value_type if types.is_dictionary(field.type) else field.type
         held = getattr(held, "storage_type", held)  # of an extension, such as a UUID
@@ -168,7 +179,7 @@ class ArrowTable:
                 "structs: make columns of their parts; --drop leaves the column out",
             )
 
-    def _refuse_infinite(self, values: Any, name: str, start: int) -> None:
+    def _refuse_infinite(self, values: NDArray[np.generic], name: str, start: int) -> None:
         bad = np.isinf(values)
         if bad.any():
             row = int(bad.argmax())
@@ -178,15 +189,16 @@ class ArrowTable:
             )
 
     @contextmanager
-    def _opened(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
+    def _opened(self, names: Sequence[str] = ()) -> Iterator[tuple[ArrowSchema, Read]]:
         """Yield the schema, and the function that reads batches of some columns, checked."""
         size = self._source.size
         allowed = Allowance(self.name, size)
         with self._source.open() as opened:
             if self._source.beginning.startswith(PARQUET):
-                yield self._parquet(_NoMoreThanThere(opened, size), names, allowed)
+                held = cast("IO[bytes]", _NoMoreThanThere(opened, size))
+                yield self._parquet(held, names, allowed)
                 return
-            ipc: Any = import_module("pyarrow.ipc")
+            ipc = import_module("pyarrow.ipc")
             messages = CheckedMessages(_NoMoreThanThere(opened, size), size, self.name, allowed)
             places = [] if not names else sorted(map(self._schema.get_field_index, names))
             messages.width = len(places)
@@ -196,19 +208,21 @@ class ArrowTable:
             )
             checks = BatchChecks(self.name, allowed)
 
-            def read(_: int) -> Iterator[Any]:
+            def read(_: int) -> Iterator[ArrowBatch]:
                 for number, batch in enumerate(stream):
                     yield checks.checked(batch, names, f"batch {number}")
 
             yield stream.schema, read
 
-    def _parquet(self, file: Any, names: Sequence[str], allowed: Allowance) -> tuple[Any, Any]:
+    def _parquet(
+        self, file: IO[bytes], names: Sequence[str], allowed: Allowance
+    ) -> tuple[ArrowSchema, Read]:
         """Return the schema of a file of Parquet, and the function that reads batches of it."""
-        parquet: Any = import_module("pyarrow.parquet")
+        parquet = import_module("pyarrow.parquet")
         first = parquet.ParquetFile(self._pa.PythonFile(file, mode="r"))
         held, schema = first.metadata, first.schema_arrow
 
-        def read(size: int) -> Iterator[Any]:
+        def read(size: int) -> Iterator[ArrowBatch]:
             footer = Footer(file, self._source.size, self.name)
             sizes, all_rows = text_sizes(held, schema, footer), held.num_rows
             coded = sizes.coded(names, all_rows, held.num_row_groups)

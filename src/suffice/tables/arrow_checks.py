@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.tables.allowances import Allowance
+    from suffice.tables.arrow_types import ArrowBatch, ArrowCells, ArrowType
 
 
 LOOK = 1000
@@ -35,9 +36,9 @@ class BatchChecks:
 
     def __init__(self, name: str, allowed: Allowance) -> None:
         self._name, self._allowed = name, allowed
-        self._known: dict[str, tuple[Any, list[tuple[int, int]]]] = {}
+        self._known: dict[str, tuple[ArrowCells, list[tuple[int, int]]]] = {}
 
-    def checked(self, batch: Any, names: Sequence[str], place: str) -> Any:
+    def checked(self, batch: ArrowBatch, names: Sequence[str], place: str) -> ArrowBatch:
         """Return some columns of a batch, if every offset, index and character is sound."""
         held = batch.select(list(names))
         held.validate()  # no look at the rows: all buffers are as long as they should be
@@ -50,7 +51,7 @@ class BatchChecks:
                 cells.validate(full=True)
         return held
 
-    def _check_codes(self, cells: Any, name: str) -> None:
+    def _check_codes(self, cells: ArrowCells, name: str) -> None:
         """Check a column of codes; its dictionary only if it is another one than before."""
         words = cells.dictionary
         buffers = [(b.address, b.size) for b in words.buffers() if b is not None]
@@ -64,9 +65,9 @@ class BatchChecks:
             cells.validate(full=True)
 
 
-def _behind_views(cells: Any) -> int:
+def _behind_views(cells: ArrowCells) -> int:
     """Return how many bytes texts have in all that are views: many may mean the same."""
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     if types.is_dictionary(cells.type):
         return _behind_views(cells.dictionary)
     if types.is_run_end_encoded(cells.type):
@@ -76,27 +77,28 @@ def _behind_views(cells: Any) -> int:
     return 0
 
 
-def _lengths(cells: Any) -> NDArray[np.int64]:
+def _lengths(cells: ArrowCells) -> NDArray[np.int64]:
     """Return the bytes of each text, whatever is there where a text is null."""
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     held, size = cells.buffers()[1], len(cells)
     if held is None or not size:
         return np.zeros(size, np.int64)
     if types.is_string_view(cells.type) or types.is_binary_view(cells.type):
-        sizes = np.frombuffer(held, np.int32, 4 * size, 16 * cells.offset)[::4]
+        sizes = np.frombuffer(memoryview(held), np.int32, 4 * size, 16 * cells.offset)[::4]
         return sizes.astype(np.int64)
     kind = np.int64 if types.is_large_string(cells.type) else np.int32
     width = np.dtype(kind).itemsize
-    ends = np.frombuffer(held, kind, size + 1, width * cells.offset).astype(np.int64)
+    stored = np.frombuffer(memoryview(held), kind, size + 1, width * cells.offset)
+    ends: NDArray[np.int64] = stored.astype(np.int64)
     return ends[1:] - ends[:-1]
 
 
-def checked_text(batch: Any) -> Any:
+def checked_text(batch: ArrowBatch) -> ArrowBatch:
     """Return a batch whose text is text; for readers, as of Parquet, that made all else themselves.
 
     Characters are all that such a reader takes as it finds it.
     """
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     for column in batch.columns:
         held = column.type.value_type if types.is_dictionary(column.type) else column.type
         if not types.is_primitive(held):
@@ -104,7 +106,7 @@ def checked_text(batch: Any) -> Any:
     return batch
 
 
-def portions(batch: Any, place: str) -> Iterator[Any]:
+def portions(batch: ArrowBatch, place: str) -> Iterator[ArrowBatch]:
     """Yield a batch, cut where its texts would take much memory as Python's; one row at least."""
     size = 0
     for name, cells in zip(batch.schema.names, batch.columns, strict=True):
@@ -125,9 +127,9 @@ def portions(batch: Any, place: str) -> Iterator[Any]:
     yield from portions(batch.slice(half), place)
 
 
-def _texts_of(cells: Any) -> tuple[int, Callable[[], NDArray[np.int64]]]:
+def _texts_of(cells: ArrowCells) -> tuple[int, Callable[[], NDArray[np.int64]]]:
     """Return how many bytes of text there are, at most, and what says how many each has."""
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     if types.is_run_end_encoded(cells.type):
         cells = _coded_runs(cells)
     if types.is_dictionary(cells.type):
@@ -139,24 +141,25 @@ def _texts_of(cells: Any) -> tuple[int, Callable[[], NDArray[np.int64]]]:
     return cells.nbytes, lambda: _lengths(cells)
 
 
-def _used(codes: Any) -> NDArray[np.int64]:
+def _used(codes: ArrowCells) -> NDArray[np.int64]:
     """Return which words are meant at all."""
     return np.unique(codes.drop_null().cast("int64").to_numpy(zero_copy_only=False))
 
 
-def _coded_runs(cells: Any) -> Any:
+def _coded_runs(cells: ArrowCells) -> ArrowCells:
     """Return a column of runs as codes of their values."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     ends = np.asarray(cells.run_ends)
     at = np.searchsorted(ends, np.arange(cells.offset, cells.offset + len(cells)), side="right")
     if _is_text(cells.values.type):
-        return pa.DictionaryArray.from_arrays(at, cells.values)
+        coded: ArrowCells = pa.DictionaryArray.from_arrays(at, cells.values)
+        return coded
     return cells.values.take(pa.array(at))
 
 
-def plain_cells(cells: Any) -> Any:
+def plain_cells(cells: ArrowCells) -> ArrowCells:
     """Return cells without runs and, but for texts, without codes; texts as codes of words."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     if pa.types.is_run_end_encoded(cells.type):
         cells = _coded_runs(cells)
     if pa.types.is_dictionary(cells.type):
@@ -169,14 +172,14 @@ def plain_cells(cells: Any) -> Any:
     return cells if len(some.unique()) > len(some) // 2 else cells.dictionary_encode()
 
 
-def words_of(cells: Any) -> NDArray[Any]:
+def words_of(cells: ArrowCells) -> NDArray[np.generic]:
     """Return texts of a dictionary as objects, each of them once, blank ones None.
 
     As texts one after the other they could take any memory: a few bytes mean a long one each. What
     is no dictionary, for nearly all texts differ, is made objects as it comes.
     """
     if not import_module("pyarrow").types.is_dictionary(cells.type):
-        texts: NDArray[Any] = cells.to_numpy(zero_copy_only=False)
+        texts = cells.to_numpy(zero_copy_only=False)
         blank = _lengths(cells) == 0
         if blank.any():
             texts = texts.copy()
@@ -190,27 +193,27 @@ def words_of(cells: Any) -> NDArray[Any]:
         held, codes = held.take(used[blank:]), codes - blank
     levels = np.empty(len(held) + 1, dtype=object)
     levels[:-1] = [word or None for word in held.to_pylist()]
-    found: NDArray[Any] = levels[codes]  # the last one is None
+    found: NDArray[np.generic] = levels[codes]  # the last one is None
     return found
 
 
-def _value_type(given: Any) -> Any:
-    types: Any = import_module("pyarrow").types
+def _value_type(given: ArrowType) -> ArrowType:
+    types = import_module("pyarrow").types
     while types.is_dictionary(given) or types.is_run_end_encoded(given):
         given = given.value_type
     return given
 
 
-def _is_view(given: Any) -> bool:
+def _is_view(given: ArrowType) -> bool:
     return bool(import_module("pyarrow").types.is_string_view(given))
 
 
-def _is_text(given: Any) -> bool:
-    types: Any = import_module("pyarrow").types
+def _is_text(given: ArrowType) -> bool:
+    types = import_module("pyarrow").types
     return bool(types.is_string(given) or types.is_large_string(given) or _is_view(given))
 
 
-def holds_words(given: Any) -> bool:
+def holds_words(given: ArrowType) -> bool:
     """Whether a type is one of texts, also of codes or runs of them."""
     return _is_text(_value_type(given))
 
@@ -222,7 +225,7 @@ def arrow_at_work(name: str, place: Callable[[], str] = str) -> Iterator[None]:
     `place()` says how far it was read, with a space before it. What the system says about a file,
     such as that it is gone, stays as it is.
     """
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError, MemoryError, ArithmeticError) as error:

@@ -115,7 +115,9 @@ class JsonArrayTable(JsonTable):
         """Return the objects of a file."""
         return ArrayObjects(file, self._encoding, self.name, self._decoder)
 
-    def objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
+    def objects(
+        self, blocks: Iterable[list[str]]
+    ) -> Iterator[tuple[int, dict[str, object]] | None]:
         """Yield objects with their lines, and None after each block."""
         assert isinstance(blocks, ArrayObjects)
         for rows in blocks.objects_found(self.unreadable):

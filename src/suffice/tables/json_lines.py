@@ -97,7 +97,9 @@ class JsonTable(TextRows):
         )
         yield from super().tables(names, kinds, size, start)
 
-    def objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
+    def objects(
+        self, blocks: Iterable[list[str]]
+    ) -> Iterator[tuple[int, dict[str, object]] | None]:
         """Yield objects with their lines, and None after each block of lines."""
         line = 0
         for block in blocks:
@@ -140,7 +142,7 @@ class JsonTable(TextRows):
                     hint="characters beyond \\uffff are written as two halves, or as themselves",
                 )
 
-    def _text(self, value: Any, line: int, name: str) -> str:
+    def _text(self, value: object, line: int, name: str) -> str:
         if value is None:
             return ""
         if isinstance(value, str):
@@ -169,7 +171,7 @@ class _NamedTwice(ValueError):
     """An object says two things under one name."""
 
 
-def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _names_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object, unless it has a name more than once: nobody knows which is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):

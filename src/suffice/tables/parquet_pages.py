@@ -87,9 +87,9 @@ class TextSizes:
         return max(1, min(most, MUCH_TEXT * rows // max(text, 1)))
 
 
-def text_sizes(held: Any, schema: Any, footer: Footer) -> TextSizes:
+def text_sizes(held: object, schema: Any, footer: Footer) -> TextSizes:
     """Count the bytes of columns of text, unpacked, as the file says itself."""
-    types: Any = import_module("pyarrow").types
+    types = import_module("pyarrow").types
     text = {f.name for f in schema if types.is_string(f.type) or types.is_large_string(f.type)}
     found = TextSizes(Counter(), Counter())
     for name, place in _stored(held, text):
@@ -115,7 +115,7 @@ class PageChecks:
         self, file: IO[bytes], footer: Footer, held: Any, allowed: Allowance, coded: Iterable[str]
     ) -> None:
         self._file, self._footer, self._held, self._allowed = file, footer, held, allowed
-        types: Any = import_module("pyarrow").types
+        types = import_module("pyarrow").types
         schema = held.schema.to_arrow_schema()
         self._coded = {f.name for f in schema if types.is_dictionary(f.type)}.union(coded)
 
@@ -173,7 +173,7 @@ class PageChecks:
 
 def _longest_word(file: IO[bytes], page: _Page, how: int) -> int:
     """Return how many bytes the longest word of a dictionary has, at most."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     if page.values > MANY_WORDS or page.unpacked > AT_ONCE or how not in CODECS:
         return page.unpacked
     file.seek(page.at)

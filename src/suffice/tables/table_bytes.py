@@ -132,7 +132,7 @@ class TableBytes:
             self._live = LiveBytes(self._utf8(self._live), closes=True)
             self.beginning = self._live.peek(_begun)
 
-    def _utf8(self, file: Any) -> Any:
+    def _utf8(self, file: object) -> object:
         """Return bytes as UTF-8."""
         if self._encoding == UTF8:
             return file

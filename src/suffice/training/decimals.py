@@ -53,7 +53,7 @@ def widened(ours: Decimals, theirs: Decimals) -> dict[str, int]:
 
 
 def counted(
-    chunks: Iterable[tuple[Table, Any]], decimals: dict[str, int]
+    chunks: Iterable[tuple[Table, object]], decimals: dict[str, int]
 ) -> Iterator[tuple[Table, Any]]:
     """Yield what is to be learned, and widen `decimals` by it."""
     for table, labels in chunks:
@@ -63,7 +63,7 @@ def counted(
         yield table, labels
 
 
-def decimals_in(state: Mapping[str, Any]) -> dict[str, int]:
+def decimals_in(state: Mapping[str, object]) -> dict[str, int]:
     """Return what a model file says, if it says anything."""
     held: Any = state.get("table")
     held = held.get(STATE) if isinstance(held, dict) else None
@@ -79,7 +79,7 @@ def decimals_in(state: Mapping[str, Any]) -> dict[str, int]:
     return dict(held)
 
 
-def rounded(cells: Iterable[Any], digits: int | None) -> list[Any]:
+def rounded(cells: Iterable[object], digits: int | None) -> list[Any]:
     """Return drawn cells with the digits of their column; one that is blank stays so.
 
     >>> rounded([39.1082720, 40.0], 1), rounded([39.6, 40.2], 0), rounded([1 / 3, "a"], None)

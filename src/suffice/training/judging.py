@@ -112,7 +112,7 @@ def _has_blanks(table: Table) -> bool:
 def _by_folds(
     model: Learned[Any, Any],
     table: Table,
-    labels: NDArray[Any],
+    labels: NDArray[np.generic],
     hooks: Hooks,
     seed: int,
     limit: TimeLimit,

@@ -72,7 +72,7 @@ class ChosenModel(NamedTuple):
     judged: Quality | None
 
 
-def check_named(name: str, settings: Mapping[str, Any]) -> None:
+def check_named(name: str, settings: Mapping[str, object]) -> None:
     """Refuse a model that is not known, and settings that it does not take."""
     if name not in MODELS:
         raise BadSetting(
@@ -107,7 +107,7 @@ KINDS = {
 """By name: the estimator, and what its settings are unless given."""
 
 
-def named_model(name: str, settings: Mapping[str, Any]) -> Learner[Any, Any]:
+def named_model(name: str, settings: Mapping[str, object]) -> Learner[Any, Any]:
     """Return the learner of a name."""
     from suffice.learning.stored import learner_named
 

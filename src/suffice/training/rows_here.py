@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def rows_of_frame(
-    frame: Any,
+    frame: object,
     target: str,
     drop: Sequence[str],
     hooks: Hooks,
@@ -56,7 +56,7 @@ def rows_of_frame(
 
 
 def rows_beside_labels(
-    X: Any, y: Any, drop: Sequence[str], hooks: Hooks, reading: TableReading, *, texts: bool
+    X: object, y: object, drop: Sequence[str], hooks: Hooks, reading: TableReading, *, texts: bool
 ) -> TrainingRows:
     """Return the rows whose label, among those beside them, is not blank."""
     table = read_table(X)
@@ -87,14 +87,14 @@ def _cells(y: Any) -> NDArray[Any]:
 
 def _decided(
     table: Table,
-    labels: NDArray[Any],
+    labels: NDArray[np.generic],
     there: NDArray[np.bool_],
     target: str | None,
     drop: Sequence[str],
     hooks: Hooks,
     reading: TableReading,
     *,
-    frame: Any,
+    frame: object,
     texts: bool,
 ) -> TrainingRows:
     """Return what is to be learned from rows that are here."""

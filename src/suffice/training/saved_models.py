@@ -84,13 +84,13 @@ class Saved:
         model = self.model
         return model.offers(what) if isinstance(model, Learned) else hasattr(model, what)
 
-    def learn(self, rows: Table, labels: NDArray[Any]) -> None:
+    def learn(self, rows: Table, labels: NDArray[np.generic]) -> None:
         """Learn more rows."""
         model = self.model
         model.learner.check_stream(model)
         self.model = model.more(model.learner.read(rows, labels, None, model))
 
-    def forget(self, rows: Table, labels: NDArray[Any]) -> None:
+    def forget(self, rows: Table, labels: NDArray[np.generic]) -> None:
         """Take back rows of what is made of sums."""
         self.model = self.model - self.model.gone_with(rows, labels)
         self.model.warn_of_small_sample()

@@ -31,7 +31,7 @@ def label_kind_of(labels: Sequence[object]) -> str:
 
 
 def labels_of(
-    cells: NDArray[Any], kind: str, known: Sequence[object] | None = None
+    cells: NDArray[np.generic], kind: str, known: Sequence[object] | None = None
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return labels in their own type, and which rows have one.
 
@@ -64,12 +64,12 @@ def plain_labels(labels: Any) -> NDArray[Any]:
     if hasattr(coded, "combine_chunks"):
         coded = coded.combine_chunks()
     names = np.array([*map(str, coded.dictionary.to_pylist()), ""], dtype=object)
-    found: NDArray[Any] = names[:-1][np.asarray(coded.indices)]
+    found: NDArray[np.generic] = names[:-1][np.asarray(coded.indices)]
     return found
 
 
 def check_classes(
-    labels: NDArray[Any], table: str, target: str | None, *, whole: bool = True
+    labels: NDArray[np.generic], table: str, target: str | None, *, whole: bool = True
 ) -> None:
     """Refuse a target that names no classes: one value, or a quantity.
 
@@ -105,7 +105,7 @@ def check_classes(
         )
 
 
-def label_text(label: Any) -> str | None:
+def label_text(label: object) -> str | None:
     """Return a label as the text that stands for it: `1`, `1.0` and "1" are one; blank is None.
 
     >>> label_text(1.0), label_text("1.0"), label_text(True), label_text("true"), label_text(" ")
@@ -126,7 +126,7 @@ def label_text(label: Any) -> str | None:
     return text or None
 
 
-def label_named(text: str, classes: Sequence[Any]) -> Any:
+def label_named(text: str, classes: Sequence[object]) -> Any:
     """Return the class that a text names, or refuse it.
 
     >>> label_named("2", [1, 2, 3])

@@ -115,5 +115,5 @@ class Trained:
         return f"Trained({self.described(self.rows())})"
 
 
-def _plain(label: Any) -> Any:
+def _plain(label: object) -> Any:
     return label.item() if hasattr(label, "item") else label

@@ -56,8 +56,8 @@ NO_POOL = "the best single model is chosen instead of a pool: {}, and a pool pre
 
 
 def train(
-    data: Any,
-    y: Any = None,
+    data: object,
+    y: object = None,
     *,
     target: str | None = None,
     model: str = AUTO,
@@ -73,7 +73,7 @@ def train(
     time_limit: float | None = TIME_LIMIT,
     on_note: Callable[[str], object] | None = None,
     progress: ShowsProgress | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> Trained:
     r"""Train a model on a table as it is: the model that `suffice fit` writes.
 
@@ -154,8 +154,8 @@ def train(
 
 
 def train_rows(
-    data: Any,
-    y: Any,
+    data: object,
+    y: object,
     target: str | None,
     name: str,
     settings: dict[str, Any],
@@ -211,8 +211,8 @@ def train_rows(
 
 
 def _rows(
-    data: Any,
-    y: Any,
+    data: object,
+    y: object,
     target: str | None,
     name: str,
     hooks: Hooks,
@@ -244,7 +244,7 @@ def _rows(
     )
 
 
-def _is_frame(data: Any) -> bool:
+def _is_frame(data: object) -> bool:
     """Whether rows are a frame in memory, and not somewhere else."""
     if isinstance(data, (str, Path, list, tuple)) or not is_from_frame_library(data):
         return False

@@ -93,7 +93,7 @@ class TrainingRows:
     @classmethod
     def read(
         cls,
-        data: Any,
+        data: object,
         target: str,
         reading: TableReading,
         drop: Sequence[str],
@@ -196,7 +196,7 @@ class TrainingRows:
 
 
 def opened_source(
-    data: Any, target: str | None, reading: TableReading, drop: Sequence[str], hooks: Hooks
+    data: object, target: str | None, reading: TableReading, drop: Sequence[str], hooks: Hooks
 ) -> tuple[LocalSource, int]:
     """Return where the rows are, and how many are left out already.
 

@@ -44,12 +44,12 @@ WIDE = 3.0
 """Standard deviations on either side of the class means that a slider covers."""
 
 
-def model_content(stored: StoredModel, notes: TableNotes) -> dict[str, Any]:
+def model_content(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
     """Return a model as plain data for the page, or refuse one that has no such form."""
     model: Any = stored.state["model"]
     _refuse(stored)
     schema = _schema(stored, notes)
-    content: dict[str, Any] = {
+    content: dict[str, object] = {
         "format": 1,
         "labels": [str(label) for label in model.labels],
         "target": notes.target,
@@ -180,7 +180,7 @@ def _months(notes: TableNotes) -> list[str]:
     return list(MONTH_NAMES) if any(spelling.date for spelling in notes.spellings.values()) else []
 
 
-def _design(columns: Any) -> dict[str, Any]:
+def _design(columns: Any) -> dict[str, object]:
     design = columns if isinstance(columns, Design) else None
     schema = columns.columns if design is not None else columns
     if isinstance(schema, PlainColumns):
@@ -215,7 +215,7 @@ def _product(stored: StoredModel, schema: Any) -> dict[str, Any]:
     }
 
 
-def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, Any]:
+def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
     model: Any = stored.state["model"]
     forms = model.members if isinstance(model, AveragedForm) else (model,)
     shares = model.shares if isinstance(model, AveragedForm) else np.ones(1)
@@ -297,7 +297,7 @@ def _linear_ranges(content: dict[str, Any]) -> None:
         start += width
 
 
-def _range(column: dict[str, Any], low: float, high: float) -> None:
+def _range(column: dict[str, object], low: float, high: float) -> None:
     if np.isfinite(low) and np.isfinite(high) and low < high:
         column["low"], column["high"] = float(low), float(high)
 

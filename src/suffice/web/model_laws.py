@@ -34,7 +34,7 @@ STEEP = 1e2
 singular covariance, another order of the same sums has other digits."""
 
 
-def numbers(values: Any) -> Any:
+def numbers(values: object) -> Any:
     """Return an array as lists of numbers that JSON can hold.
 
     >>> numbers(np.array([[1.0, -np.inf]]))
@@ -67,7 +67,7 @@ def _triangles(factors: Any) -> list[list[list[float]]]:
     return [[row[: i + 1].tolist() for i, row in enumerate(factor)] for factor in factors]
 
 
-def normal_law(law: Any) -> dict[str, Any]:
+def normal_law(law: object) -> dict[str, object]:
     """Return the law of normal classes, or of Student's t, or of several that are averaged."""
     if isinstance(law, FullNormals):
         found = {"type": "full", "factors": _triangles(law.factors), "rank": law.rank}
@@ -154,7 +154,7 @@ def column_laws(
     return sorted(found, key=lambda law: law["column"])
 
 
-def _cell(cell: Any, *, text: bool) -> dict[str, Any]:
+def _cell(cell: object, *, text: bool) -> dict[str, Any]:
     if isinstance(cell, LinearCell):
         return {
             "type": "linear",
@@ -206,11 +206,11 @@ def _cell(cell: Any, *, text: bool) -> dict[str, Any]:
     }
 
 
-def _or_none(values: Any) -> Any:
+def _or_none(values: object) -> Any:
     return None if values is None else numbers(values)
 
 
-def plain_level(level: Any) -> Any:
+def plain_level(level: object) -> Any:
     """Return a level as what JSON can hold."""
     plain = level.item() if isinstance(level, np.generic) else level
     return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)

@@ -9,7 +9,7 @@ import re
 from functools import partial
 from importlib.resources import files
 from posixpath import join, normpath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def policy(script: str, sheet: str) -> str:
     )
 
 
-def data_block(key: str, content: Any) -> str:
+def data_block(key: str, content: object) -> str:
     r"""Return content as JSON that no parser of HTML takes for anything else.
 
     >>> data_block("model", {"name": "</script>"})

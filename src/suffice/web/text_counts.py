@@ -81,7 +81,7 @@ def _groups(record: TextRecord, counts: Any) -> list[Any]:
     return [counts.groups[label] for label in record.labels]
 
 
-def _terms(record: TextRecord, counts: _Counts | None) -> dict[str, Any]:
+def _terms(record: TextRecord, counts: _Counts | None) -> dict[str, object]:
     family, laws = record.terms, record.model.terms
     assert family is not None
     assert laws is not None

@@ -118,7 +118,7 @@ def _estimator(name: str) -> Any:
     )
 
 
-def _content(found: Comparison) -> dict[str, Any]:
+def _content(found: Comparison) -> dict[str, object]:
     """Return a comparison as plain values."""
     from dataclasses import asdict
 
@@ -156,7 +156,7 @@ def _content(found: Comparison) -> dict[str, Any]:
     }
 
 
-def records(table: Any) -> list[dict[str, Any]]:
+def records(table: Any) -> list[dict[str, object]]:
     """Return the rows of a table of results by the names of its columns."""
     from suffice.cli.terminal.printed_rows import plain
 

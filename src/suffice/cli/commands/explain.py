@@ -93,7 +93,7 @@ def _explained(
     source: str,
     reading: TableReading,
     row: int | None,
-    pair: dict[str, Any],
+    pair: dict[str, object],
     *,
     every: bool,
 ) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
@@ -131,7 +131,7 @@ def _explained(
         )
 
 
-def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> list[str]:
+def _lines(number: int, one: Explanation, cells: dict[str, object], most: int) -> list[str]:
     import numpy as np
 
     parts = one.contributions[0]
@@ -174,7 +174,7 @@ def _share(log_odds: float) -> str:
     return "p < 0.0001" if share < 0.0001 else f"p = {share:.4f}"
 
 
-def _content(number: int, one: Explanation, cells: dict[str, Any]) -> dict[str, Any]:
+def _content(number: int, one: Explanation, cells: dict[str, object]) -> dict[str, object]:
     from suffice.cli.terminal.printed_rows import plain
 
     return {

@@ -79,7 +79,7 @@ class Priors(ParamType):
 
     name = "class=p,…"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: object, param: Any, ctx: Any) -> Any:
         """Return probabilities by the name of the class."""
         if isinstance(value, dict):
             return value
@@ -241,7 +241,7 @@ def fit(
         announce(str(found.judged))
 
 
-def _check_settings(name: str, given: dict[str, Any]) -> None:
+def _check_settings(name: str, given: dict[str, object]) -> None:
     """Refuse options that the model does not take."""
     strange = _options(key for key in given if key not in SETTINGS.get(name, ()))
     if strange and name in CHOICES:

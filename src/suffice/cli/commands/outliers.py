@@ -82,7 +82,7 @@ def outliers(
     word = "cluster" if saved.is_hidden else "class"
     printed = PrintedRows(("row", word, "typicality", *keep), as_json=as_json, digits=6)
     classes = saved.classes
-    strange: list[tuple[Any, ...]] = []
+    strange: list[tuple[object, ...]] = []
     size = found = 0
     with ProgressLine(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
@@ -153,6 +153,6 @@ class GivenLabels:
         return bool(self.counts) and all(self.counts[c] == w for c, w in self.weights.items())
 
 
-def _least_typical(rows: list[tuple[Any, ...]], most: int | None) -> list[tuple[Any, ...]]:
+def _least_typical(rows: list[tuple[object, ...]], most: int | None) -> list[tuple[object, ...]]:
     """Return rows by their typicality, the smallest first; no more than are asked for."""
     return sorted(rows, key=lambda row: (row[2], row[0]))[:most]

@@ -74,7 +74,7 @@ class Decisions:
             or (self.reject_below is not None and self.learned is None)
         ):
             posterior = self.answers.posterior(table)
-        more: tuple[tuple[str, Any], ...] = ()
+        more: tuple[tuple[str, object], ...] = ()
         if self.costs is not None:
             assert posterior is not None
             expected = posterior @ self.costs.table
@@ -123,7 +123,7 @@ class Costs:
     table: FloatArray
 
     @classmethod
-    def read(cls, source: str, labels: tuple[Any, ...]) -> Costs:
+    def read(cls, source: str, labels: tuple[object, ...]) -> Costs:
         """Read costs from a table: the first column names the true class, the others decisions."""
         file = open_table(source, header=True)
         if len(file.names) < 2:
@@ -185,13 +185,13 @@ class UnseenLevels:
 
         columns = [column for column in describe(stored).columns if column.kind != "text"]
         levels = {column.name: set(column.levels) for column in columns}
-        self._known: dict[int, set[Any]] = {
+        self._known: dict[int, set[object]] = {
             j: levels[name]
             for j, (name, kind) in enumerate(zip(rows.names, rows.kinds, strict=True))
             if kind == CATEGORY and levels.get(name)  # a pool's file lists none
         }
         self._names = rows.names
-        self._new: dict[tuple[str, Any], None] = {}  # in the order of their first row
+        self._new: dict[tuple[str, object], None] = {}  # in the order of their first row
 
     def add(self, table: Table) -> None:
         """Note the new categories of some rows."""

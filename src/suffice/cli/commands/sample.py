@@ -75,7 +75,7 @@ def sample(
         printed.write(zip(*cells, y, strict=True))
 
 
-def _written(cells: list[Any], saved: Saved, name: str) -> list[Any]:
+def _written(cells: list[object], saved: Saved, name: str) -> list[object]:
     """Return drawn cells as the table has them."""
     spelling = saved.notes.spellings.get(name)
     if spelling is None:

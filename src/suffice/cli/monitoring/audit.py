@@ -104,7 +104,7 @@ def _shown(found: Audit) -> str:
     return str(replace(found, table=table))
 
 
-def _content(found: Audit) -> dict[str, Any]:
+def _content(found: Audit) -> dict[str, object]:
     """Return everything as plain values; rows count from 1."""
     from suffice.cli.terminal.printed_rows import plain
 

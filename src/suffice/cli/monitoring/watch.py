@@ -119,7 +119,7 @@ def _read(saved: Any, tables: tuple[str, ...], reading: TableReading, note: Any)
     return table, (labels if known else None)
 
 
-def _content(found: Watch) -> dict[str, Any]:
+def _content(found: Watch) -> dict[str, object]:
     """Return everything as plain values."""
     from suffice.cli.terminal.printed_rows import plain
 

@@ -32,7 +32,7 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
 
 
 def drawn_rows(
-    saved: Saved, size: int, label: Any, rng: Any, *, bounded: bool = True
+    saved: Saved, size: int, label: object, rng: object, *, bounded: bool = True
 ) -> tuple[Any, NDArray[Any]]:
     """Return rows that a model makes up, of one class or of all, and the class of each."""
     found: tuple[Any, NDArray[Any]]

@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -84,7 +84,7 @@ def tell_warnings() -> None:
     """Let warnings be told as one line each, and each once."""
     told: set[str] = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         text = " ".join(str(message).split())
         if text not in told:
             told.add(text)

@@ -51,7 +51,7 @@ def tables_argument(name: str = "tables") -> Decorator:
     return click.argument(name, type=str, metavar="TABLE...", nargs=-1, required=True)
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def reading_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say how a table of text is written; they arrive as `reading`."""
 
     @click.option(
@@ -91,13 +91,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(command)
     def with_reading(
-        *args: Any,
+        *args: object,
         delimiter: str | None,
         header: bool | None,
         decimal: str | None,
         encoding: str | None,
         sheet: str | None,
-        **more: Any,
+        **more: object,
     ) -> Any:
         parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
         if parted is not None and len(parted) != 1:
@@ -113,7 +113,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_reading
 
 
-def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def columns_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say what columns are; they arrive in `reading`, which stands above."""
 
     @click.option(
@@ -130,11 +130,11 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )  # fmt: skip
     @wraps(command)
     def with_columns(
-        *args: Any,
+        *args: object,
         declared: tuple[str, ...],
         columns_file: Path | None,
         reading: TableReading,
-        **more: Any,
+        **more: object,
     ) -> Any:
         given = {} if columns_file is None else _columns_of(columns_file)
         for one in declared:

@@ -38,7 +38,7 @@ class PrintedRows:
         if not as_json:
             self._writer.writerow(self._shown([inert(name) for name in names]))
 
-    def write(self, rows: Iterable[Sequence[Any]]) -> None:
+    def write(self, rows: Iterable[Sequence[object]]) -> None:
         """Print some rows."""
         if self._json:
             for row in rows:

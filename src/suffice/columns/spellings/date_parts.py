@@ -52,14 +52,14 @@ def part_places(days: FloatArray, part: str, *, clock: bool = False) -> NDArray[
     return np.where(there, found, -1).astype(np.intp)
 
 
-def part_cells(days: FloatArray, part: str, *, clock: bool = False) -> NDArray[Any]:
+def part_cells(days: FloatArray, part: str, *, clock: bool = False) -> NDArray[np.generic]:
     """Return the level of each date, None for a blank one.
 
     >>> part_cells(np.array([19727.75, np.nan]), "month")
     array(['Jan', None], dtype=object)
     """
     names = np.array([*LEVELS[part], None], dtype=object)
-    found: NDArray[Any] = names[part_places(days, part, clock=clock)]
+    found: NDArray[np.generic] = names[part_places(days, part, clock=clock)]
     return found
 
 

@@ -109,7 +109,7 @@ class Spelling:
             return None
         return found.days[0] if found.clock else found.value(self.date)
 
-    def written(self, value: Any, digits: int | None = None) -> Any:
+    def written(self, value: object, digits: int | None = None) -> Any:
         """Return a cell as the column has it; what is blank, or is not a number, as it is.
 
         Decimals by their mark and percent signs, without currencies, units and separators of
@@ -258,8 +258,8 @@ def level_of(cell: Any) -> str | None:
 
 
 def read_cells(
-    cells: Sequence[Any], spelling: Spelling, refusal: Callable[[int], Exception]
-) -> NDArray[Any]:
+    cells: Sequence[object], spelling: Spelling, refusal: Callable[[int], Exception]
+) -> NDArray[np.generic]:
     """Return texts as the cells they stand for; `refusal(i)` is for the first that stands for none.
 
     Every distinct text is looked at once; numbers among them are what they are.
@@ -286,13 +286,13 @@ def read_cells(
     return np.fromiter(map(known.__getitem__, cells), dtype=np.float64, count=len(cells))
 
 
-def spellings_from(content: Any) -> dict[str, Spelling]:
+def spellings_from(content: object) -> dict[str, Spelling]:
     """Return the spellings of columns that a model file holds."""
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise _damaged()
     return {name: Spelling.from_dict(held) for name, held in content.items()}
 
 
-def spellings_to(spellings: Mapping[str, Spelling]) -> dict[str, Any]:
+def spellings_to(spellings: Mapping[str, Spelling]) -> dict[str, object]:
     """Return spellings as a model file holds them."""
     return {name: spelling.to_dict() for name, spelling in spellings.items()}

@@ -324,9 +324,9 @@ class LogisticRegression(LinearClassifier):
 
 def implied_logistic(
     form: LinearForm,
-    classes: NDArray[Any],
+    classes: NDArray[np.generic],
     design: Design,
-    reader: Callable[[object], Any] | None = None,
+    reader: Callable[[object], object] | None = None,
 ) -> LogisticRegression:
     """Return a LogisticRegression with the θ of a form that Bayes' rule arrived at.
 

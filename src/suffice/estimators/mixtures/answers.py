@@ -158,7 +158,7 @@ class MixtureAnswers:
     # Draws and cells
 
     def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, component: int | None = None
+        self, n_samples: int = 1, random_state: object = None, *, component: int | None = None
     ) -> tuple[FloatArray, IntArray]:
         """Return rows drawn from the components, or from one, and which each is from.
 
@@ -177,7 +177,7 @@ class MixtureAnswers:
             )
         return fit.model.sample(int(count), random_generator(random_state), component)
 
-    def impute(self, X: object, draws: int | None = None, random_state: Any = None) -> Any:
+    def impute(self, X: object, draws: int | None = None, random_state: object = None) -> Any:
         """Return rows with missing cells as expected; with `draws`, that many tables drawn."""
         fit, _ = self._require()
         rows = self._rows(X)

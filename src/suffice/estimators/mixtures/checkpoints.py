@@ -99,7 +99,7 @@ class SearchCheckpoint(Journey):
 
 
 def _plain(form: str, components: int, stage: Stage) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "form": form,
         "components": components,
         "penalised": stage.penalised,

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, DensityMixin
 
 from suffice.errors import BadSetting
 from suffice.estimators.fitting_notes import NotFitted
-from suffice.estimators.mixtures.answers import MixtureAnswers
 from suffice.estimators.mixtures.learning import MixtureLearning
 from suffice.learning.learned import first_names
 from suffice.learning.stored import saving
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 
-class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimator):
+class GaussianMixture(MixtureLearning, DensityMixin, BaseEstimator):
     """Rows of several normal components, and which is whose is hidden: clusters, and a density.
 
     | setting      | default | meaning                                                           |

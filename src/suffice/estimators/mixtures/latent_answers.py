@@ -123,7 +123,7 @@ class LatentAnswers:
         """Return rows drawn from the classes, or of one, as they were given, and whose each is."""
         return self._require()[0].sample(n_samples, component, random_state)
 
-    def impute(self, X: object, draws: int | None = None, random_state: Any = None) -> Any:
+    def impute(self, X: object, draws: int | None = None, random_state: object = None) -> Any:
         """Return rows with blanks as expected; with `draws`, that many tables drawn.
 
         A number is the mean over the classes, by p(class | the cells that are there); a level is
@@ -154,7 +154,7 @@ class LatentAnswers:
         asked: list[Any] = [columns] if alone else list(columns)  # type: ignore[arg-type]
         return self._of_columns(sorted({place(learned.columns, one) for one in asked}), None)
 
-    def conditional(self, given: Mapping[Any, Any]) -> Any:
+    def conditional(self, given: Mapping[Any, object]) -> Any:
         """Return the classes over the other columns when some cells are known.
 
         Columns are independent within a class, so their laws stay; the shares of the classes

@@ -240,7 +240,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         found.set_params(components=len(learned.labels), families="auto", start=None)
         return found._become(learned, replace(record.of_stream(), parameters=0))
 
-    def fit_predict(self, X: object, y: object = None, **kwargs: Any) -> IntArray:
+    def fit_predict(self, X: object, y: object = None, **kwargs: object) -> IntArray:
         """Learn, and return the class of each row."""
         return self.fit(X, y, **kwargs).predict(X)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, DidNotConverge, SufficeError, warn
 from suffice.estimators.concurrency import lock_of
+from suffice.estimators.mixtures.answers import MixtureAnswers
 from suffice.estimators.mixtures.checkpoints import SearchCheckpoint
 from suffice.estimators.mixtures.settings import MANY, numbers_to_try, read_settings, whole
 from suffice.estimators.mixtures.sources import (
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-class MixtureLearning:
-    """`fit` finds the maximum of the likelihood, `partial_fit` goes through a stream once."""
+class MixtureLearning(MixtureAnswers):
+    """What learns also answers: `fit` finds a maximum, `partial_fit` goes through a stream once."""
 
     if TYPE_CHECKING:
         components: Any
@@ -52,8 +53,6 @@ class MixtureLearning:
         _columns: Columns | None
 
         def _become(self, fit: MixtureFit | None, columns: Columns) -> Any: ...
-
-        def _require(self) -> tuple[MixtureFit, Columns]: ...
 
         def _like(self, fit: MixtureFit, columns: Columns) -> Any: ...
 
@@ -96,7 +95,7 @@ class MixtureLearning:
         return self._fit_here(rows, weights, checkpoint, journey)
 
     def _fit_here(
-        self, X: object, sample_weight: object, checkpoint: Any, journey: Journey | None
+        self, X: object, sample_weight: object, checkpoint: object, journey: Journey | None
     ) -> Self:
         known, cells, weights = read_rows(X, sample_weight, type(self).__name__)
         start = None
@@ -124,7 +123,7 @@ class MixtureLearning:
         X: object,
         sample_weight: object,
         columns: Sequence[str] | None,
-        checkpoint: Any,
+        checkpoint: object,
         journey: Journey | None,
     ) -> Self:
         """Learn from a source: from all its rows at once where these are few enough."""

@@ -92,7 +92,7 @@ def tolerance(value: Any) -> float:
     return float(value)
 
 
-def seed_of(random_state: Any) -> int:
+def seed_of(random_state: object) -> int:
     """Return a seed: a number itself, or one that a generator draws."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
@@ -101,7 +101,7 @@ def seed_of(random_state: Any) -> int:
     return whole("random_state", random_state, 0)
 
 
-def noise_volume(noise: Any, survey: RowSurvey | None) -> float | None:
+def noise_volume(noise: object, survey: RowSurvey | None) -> float | None:
     """Return the log of the volume over which noise is spread; None: there is no noise."""
     if noise is False or noise is None:
         return None

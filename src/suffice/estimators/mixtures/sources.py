@@ -48,7 +48,9 @@ def is_path_or_source(X: object) -> bool:
     return is_source(X) and split_off(X, ()) is None  # a frame that is here is rows
 
 
-def rows_of_frame(X: Any, sample_weight: object, columns: Sequence[str] | None) -> tuple[Any, Any]:
+def rows_of_frame(
+    X: Any, sample_weight: object, columns: Sequence[str] | None
+) -> tuple[object, object]:
     """Return the columns of a frame that are looked at, and its weights, by name or as they are."""
     named = sample_weight if isinstance(sample_weight, str) else None
     if named is None and columns is None:
@@ -86,7 +88,7 @@ def opened_rows(
 
 def ordered_rows(
     X: object, sample_weight: object, columns: Sequence[str] | None
-) -> Iterator[tuple[Any, Any]]:
+) -> Iterator[tuple[object, object]]:
     """Yield the rows of a source that is read here, in their order, and their weights."""
     from suffice.sources.local import LocalSource
 

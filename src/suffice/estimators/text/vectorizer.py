@@ -116,7 +116,7 @@ class TextVectorizer(VectorizerLearning):
             )
         return np.array(self.vocabulary_.terms, dtype=object)
 
-    def inverse_transform(self, X: Any) -> list[NDArray[Any]]:
+    def inverse_transform(self, X: object) -> list[NDArray[np.generic]]:
         """Return the terms of every row, in the order of their columns."""
         from scipy.sparse import csr_array
 

@@ -44,7 +44,7 @@ class VectorizerLearning(BaseEstimator):
     statistics_: DocumentCounts
     _cache: dict[str, Any]
     """Columns and the numbers of their terms, once they are asked for; shared by copies."""
-    _terms_are: tuple[Any, ...]
+    _terms_are: tuple[object, ...]
 
     def fit(
         self,
@@ -195,7 +195,7 @@ class VectorizerLearning(BaseEstimator):
         known = start if grow else columns
         return terms.count(documents, known, grow=grow, boolean=self.boolean)
 
-    def _terms(self) -> tuple[Any, ...]:
+    def _terms(self) -> tuple[object, ...]:
         """Return the settings that say what a column is."""
         return (
             tuple(self.ngrams),

@@ -7,14 +7,25 @@ they are does, and for everybody else they are put together when they ask.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeGuard, overload
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
+
+    Cells = NDArray[np.floating]
+    Index = slice | list[int] | NDArray[np.integer] | NDArray[np.bool_]
+
+    class Flags(Protocol):
+        """How the cells of an array lie."""
+
+        @property
+        def aligned(self) -> bool: ...  # noqa: D102
+        @property
+        def c_contiguous(self) -> bool: ...  # noqa: D102
 
 
 class ColumnsApart:
@@ -32,11 +43,11 @@ class ColumnsApart:
 
     ndim = 2
 
-    def __init__(self, columns: Sequence[NDArray[Any]]) -> None:
+    def __init__(self, columns: Sequence[Cells]) -> None:
         self.columns = tuple(columns)
 
     @staticmethod
-    def fits(columns: Sequence[NDArray[Any]]) -> bool:
+    def fits(columns: Sequence[NDArray[np.generic]]) -> TypeGuard[Sequence[Cells]]:
         """Whether columns are of one type that can be added up as it is, and lie contiguously.
 
         >>> ColumnsApart.fits([np.zeros(2), np.zeros(2, np.float32)])
@@ -59,17 +70,17 @@ class ColumnsApart:
         return len(self.columns[0]) * len(self.columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         """What the cells are."""
         return self.columns[0].dtype
 
     @property
-    def flags(self) -> Any:
+    def flags(self) -> Flags:
         """How the cells lie: alike in all columns."""
         return self.columns[0].flags
 
     @cached_property
-    def stacked(self) -> NDArray[Any]:
+    def stacked(self) -> Cells:
         """The matrix, laid out by column: one sequential write for each."""
         matrix = np.empty(self.shape, self.dtype, order="F")
         for j, column in enumerate(self.columns):
@@ -79,19 +90,25 @@ class ColumnsApart:
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: tuple[int, int]) -> np.floating: ...
+    @overload
+    def __getitem__(self, key: Index) -> ColumnsApart | Cells: ...
+
+    def __getitem__(self, key: Index | tuple[int, int]) -> ColumnsApart | Cells | np.floating:
         """Return rows without a step as columns apart, anything else as NumPy would."""
         if isinstance(key, slice) and key.step in (None, 1):
             return ColumnsApart([column[key] for column in self.columns])
         if isinstance(key, (list, np.ndarray, slice)):  # rows: only these are put together
             return np.stack([column[key] for column in self.columns], axis=1)
-        return self.stacked[key]
+        cell: np.floating = self.stacked[key]
+        return cell
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Cells:
         return np.array(self.stacked, dtype=dtype, copy=copy)
 
 
-def together(rows: NDArray[Any] | ColumnsApart) -> NDArray[Any]:
+def together(rows: Cells | ColumnsApart) -> Cells:
     """Return rows as one matrix.
 
     >>> together(ColumnsApart([np.zeros(2), np.ones(2)]))

@@ -8,12 +8,15 @@ is built of them a few u², relative to what is named.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.kernels.compilation import numba_is_here, ready, worth_compiling
 from suffice.linear_algebra import two_sum
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 Pair = tuple[Any, Any]
 """A number, or an array of numbers, as hi and lo."""
@@ -48,7 +51,7 @@ _operations = 0
 """How many there were in this process."""
 
 
-def compiled_twin() -> Any:
+def compiled_twin() -> ModuleType | None:
     """Return `double_double_numba` if there is enough to do for it, else None; count one more."""
     global _operations  # noqa: PLW0603  a count that is lost between two threads does no harm
     if not _enough():

@@ -19,7 +19,7 @@ symmetric. Weights enter as √w on both sides, so that one buffer serves the su
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Rows = NDArray[Any] | ColumnsApart
+    Rows = NDArray[np.floating] | ColumnsApart
 
 WIDEST = 128
 """Columns up to which compiled products beat BLAS: their buffer fits a core's cache."""
@@ -50,7 +50,11 @@ FEW_MARKED, FEW_ROWS = 8, 2048
 takes longer than all that is done with them."""
 
 
-def additions(counts: Any, rows: int, width: int, size: int) -> Any:
+@overload
+def additions(counts: float, rows: int, width: int, size: int) -> float: ...
+@overload
+def additions(counts: Floats, rows: int, width: int, size: int) -> Floats: ...
+def additions(counts: float | Floats, rows: int, width: int, size: int) -> float | Floats:
     """Return through how many additions a cell of a class goes at most, given rows by class.
 
     Whatever the order, of n numbers none goes through more than n additions, and each addition
@@ -69,8 +73,9 @@ def additions(counts: Any, rows: int, width: int, size: int) -> Any:
     [50, 262, 289, 6119]
     """
     piece = max(PIECE if width <= WIDE else 2 * PIECE, PER_CLASS * size)
-    most = piece + counts / PIECE + rows / 512.0 + 4.0
-    return np.minimum(counts, most) if isinstance(counts, np.ndarray) else min(counts, most)
+    if isinstance(counts, np.ndarray):
+        return np.minimum(counts, piece + counts / PIECE + rows / 512.0 + 4.0)
+    return min(counts, piece + counts / PIECE + rows / 512.0 + 4.0)
 
 
 def _narrow_rows_pay(rows: Rows, *_: object) -> bool:
@@ -122,7 +127,9 @@ def sampled_centres(rows: Rows, codes: Codes, size: int, step: int) -> Floats:
     return base
 
 
-def _sample(rows: ColumnsApart, codes: Codes, size: int, step: int) -> tuple[NDArray[Any], Codes]:
+def _sample(
+    rows: ColumnsApart, codes: Codes, size: int, step: int
+) -> tuple[NDArray[np.floating], Codes]:
     """Return the rows that are looked at, and their classes.
 
     The first row of a class that the sample does not show is put at its end, where it stands for
@@ -228,7 +235,7 @@ def class_squares(
     return totals, counts, sums, squares
 
 
-def _are_few(rows: NDArray[Any], size: int) -> bool:
+def _are_few(rows: NDArray[np.floating], size: int) -> bool:
     """Return whether there are few rows, of few classes."""
     return len(rows) <= FEW_ROWS and size <= FEW_MARKED
 
@@ -248,7 +255,7 @@ def _marks(codes: Codes, size: int) -> Floats:
 
 
 def _marked(
-    rows: NDArray[Any], codes: Codes, size: int, centres: Floats
+    rows: NDArray[np.floating], codes: Codes, size: int, centres: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the rows of each class, their marks, and all rows without the centres."""
     totals = np.bincount(codes, minlength=size).astype(np.float64)
@@ -256,7 +263,7 @@ def _marked(
 
 
 def _centred_blocks(
-    rows: NDArray[Any], codes: Codes, size: int, weights: Floats | None, centres: Floats,
+    rows: NDArray[np.floating], codes: Codes, size: int, weights: Floats | None, centres: Floats,
     least: int = 1,
 ) -> Iterator[tuple[Floats, Floats, Floats, Codes, Codes]]:  # fmt: skip
     """Yield √w(x - c) of one block sorted by class, √w and w, where classes start, and which.

@@ -22,7 +22,7 @@ Classes are taken by threes, so that a pass over a column serves three of them.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import float64, intp, njit
@@ -37,10 +37,12 @@ from suffice.kernels.compilation import (
     target,
 )
 from suffice.kernels.dense.columns_apart import ColumnsApart, together
-from suffice.kernels.lanes.intrinsics_numba import intrinsic, types
+from suffice.kernels.lanes.intrinsics_numba import cells_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from suffice.kernels.dense.scatter import Codes, Floats, Rows
 
@@ -49,7 +51,7 @@ PER_CLASS = 64
 the rows before: there is little work on sums beside that on rows, and rounding stays small
 (`scatter.additions`)."""
 
-carray: Any = import_module("numba").carray  # untyped: only some releases of numba have types
+carray = import_module("numba").carray  # untyped: only some releases of numba have types
 
 FEW_CLASSES = 6
 """Classes up to which columns are added up where they lie: each costs, as they have to be parted
@@ -310,19 +312,9 @@ def _column_loop(cells: str) -> Callable[..., None]:
     return compiled(_pool_columns, *inputs, target(1), target(2), target(2))
 
 
-@intrinsic
-def _cells(_: Any, like: Any, place: Any) -> Any:
-    """Return the cells at an address, of the type of those of `like`, as a pointer."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return builder.inttoptr(given[1], context.get_value_type(signature.return_type))
-
-    return types.CPointer(like.dtype)(like, place), generate
-
-
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _centre_column(
-    cells: Any, buffer: Floats, marks: Floats, centres: Floats
+    cells: NDArray[np.floating], buffer: Floats, marks: Floats, centres: Floats
 ) -> tuple[float, float, float]:
     """Write cells without the centres of three classes; return what they add up to in each."""
     one, two, three = marks[0], marks[1], marks[2]
@@ -363,7 +355,7 @@ def _mark(codes: Codes, code: int, marks: Floats) -> float:
 
 
 def _pool_columns(
-    places: Codes, like: Any, codes: Codes, centres: Floats,
+    places: Codes, like: NDArray[np.floating], codes: Codes, centres: Floats,
     totals: Floats, sums: Floats, scatter: Floats,
 ) -> None:  # fmt: skip
     width, size = places.size, totals.size
@@ -381,7 +373,7 @@ def _pool_columns(
         for code in range(size):
             totals[code] += _mark(own, code, marks[code])
         for j in range(width):
-            cells = carray(_cells(like, places[j] + start * each), (held,))
+            cells = carray(cells_at(like, places[j] + start * each), (held,))
             filled = buffer[j, :held]
             for code in range(0, threes, 3):
                 if code == 0:

@@ -10,7 +10,7 @@ megabyte, with reused buffers. A row that is not finite spoils its own scores an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
     Flags = NDArray[np.bool_]
-    Rows = NDArray[Any]
+    Rows = NDArray[np.floating]
 
 WIDEST = 256
 """Columns up to which compiled scores beat BLAS: their buffer fits a core's cache."""

@@ -7,7 +7,7 @@ test; the sums themselves tell when that was wrong.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import float64, intp, njit
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Rows = NDArray[Any] | ColumnsApart
-    Cells = NDArray[Any]
+    Rows = NDArray[np.floating] | ColumnsApart
+    Cells = NDArray[np.floating]
 
 BLOCK = 256
 """Rows that are summed before their sums are added to the others, at least; and 64 for each class,

@@ -6,19 +6,19 @@ columns, say) are copied, a few at a time, into a buffer that stays in a core's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import types
 
 from suffice.kernels.compilation import DENSE, array, cells_type, compiled, once_for
+from suffice.kernels.lanes.intrinsics_numba import types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    Rows = NDArray[Any]
+    Rows = NDArray[np.floating]
 
 CELLS = 1 << 15
 """Cells copied at a time, about: a quarter of a megabyte, which a core's second cache holds."""

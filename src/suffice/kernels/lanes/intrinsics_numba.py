@@ -12,15 +12,31 @@ they would push out those other numbers.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from numba import njit
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from suffice.kernels.lanes.code_generation import (
+        Builder,
+        Context,
+        Kind,
+        Signature,
+        Typed,
+        Value,
+        Vector,
+    )
+
 # Untyped: only some releases of numba have types.
-ir: Any = import_module("llvmlite.ir")
-types: Any = import_module("numba.types")
-cgutils: Any = import_module("numba.core.cgutils")
-intrinsic: Any = import_module("numba.extending").intrinsic
+ir = import_module("llvmlite.ir")
+types = import_module("numba.types")
+cgutils = import_module("numba.core.cgutils")
+intrinsic = import_module("numba.extending").intrinsic
 
 READ, OF_DATA = 0, 1
 """How `llvm.prefetch` is told that memory will be read, and that it holds data."""
@@ -43,10 +59,12 @@ LINE = 8
 
 
 @intrinsic
-def prefetch(_: Any, table: Any, place: Any) -> Any:
+def prefetch(_: object, table: Kind, place: Kind) -> Typed:
     """Let the cache fetch `table[place]`, of a contiguous table; nothing waits, nothing changes."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         _ask_for(builder, _address(context, builder, signature.args[0], *given), ALL_CACHES)
         return context.get_dummy_value()
 
@@ -54,7 +72,7 @@ def prefetch(_: Any, table: Any, place: Any) -> Any:
 
 
 @njit(nogil=True, inline="always")
-def prefetch_row(rows: Any, row: int) -> None:
+def prefetch_row(rows: NDArray[np.floating], row: int) -> None:
     """Ask for a row that will be needed soon; it may be past the end."""
     width = rows.shape[1]
     if width >= WIDE:
@@ -63,10 +81,12 @@ def prefetch_row(rows: Any, row: int) -> None:
 
 
 @intrinsic
-def _prefetch_cell(_: Any, rows: Any, row: Any, column: Any) -> Any:
+def _prefetch_cell(_: object, rows: Kind, row: Kind, column: Kind) -> Typed:
     """Ask for one cell of rows that lie contiguously; of others nothing is asked."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         kind = signature.args[0]
         if kind.layout == "C":
             table = context.make_array(kind)(context, builder, given[0])
@@ -80,10 +100,10 @@ def _prefetch_cell(_: Any, rows: Any, row: Any, column: Any) -> Any:
 
 
 @intrinsic
-def lanes_of(_: Any, zeros: Any) -> Any:
+def lanes_of(_: object, zeros: Kind) -> Typed:
     """Return as many sums as there are `zeros`, a tuple of floats; each call starts anew."""
 
-    def generate(_: Any, builder: Any, signature: Any, __: Any) -> Any:
+    def generate(_: object, builder: Builder, signature: Signature, __: object) -> object:
         vector = _vector(signature.return_type)
         place = cgutils.alloca_once(builder, vector)  # in the end a register
         builder.store(ir.Constant(vector, [0.0] * vector.count), place)
@@ -93,10 +113,18 @@ def lanes_of(_: Any, zeros: Any) -> Any:
 
 
 @intrinsic
-def add_scaled(_: Any, lanes: Any, table: Any, place: Any, factor: Any) -> Any:  # noqa: ARG001
+def add_scaled(
+    _: object,
+    lanes: Kind,
+    table: Kind,
+    place: Kind,
+    factor: Kind,  # noqa: ARG001
+) -> Typed:
     """Add factor · `table[place]`, `table[place + 1]`, … to the lanes, in one step."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         vector = _vector(signature.args[0])
         sums = builder.bitcast(given[0], vector.as_pointer())
         start = _address(context, builder, signature.args[1], *given[1:3])
@@ -109,10 +137,18 @@ def add_scaled(_: Any, lanes: Any, table: Any, place: Any, factor: Any) -> Any: 
 
 
 @intrinsic
-def scatter_scaled(_: Any, table: Any, place: Any, lanes: Any, factor: Any) -> Any:  # noqa: ARG001
+def scatter_scaled(
+    _: object,
+    table: Kind,
+    place: Kind,
+    lanes: Kind,
+    factor: Kind,  # noqa: ARG001
+) -> Typed:
     """Add factor · the lanes to `table[place]`, `table[place + 1]`, …, in one step."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         vector = _vector(signature.args[2])
         start = _address(context, builder, signature.args[0], *given[:2])
         start = builder.bitcast(start, vector.as_pointer())
@@ -126,10 +162,12 @@ def scatter_scaled(_: Any, table: Any, place: Any, lanes: Any, factor: Any) -> A
 
 
 @intrinsic
-def write(_: Any, lanes: Any, out: Any) -> Any:
+def write(_: object, lanes: Kind, out: Kind) -> Typed:
     """Write the sums into `out`, a contiguous array that has room for them."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         vector = _vector(signature.args[0])
         sums = builder.load(builder.bitcast(given[0], vector.as_pointer()))
         start = _address(context, builder, signature.args[1], given[1], ir.IntType(64)(0))
@@ -139,7 +177,19 @@ def write(_: Any, lanes: Any, out: Any) -> Any:
     return types.void(lanes, out), generate
 
 
-def _ask_for(builder: Any, place: Any, caches: int) -> None:
+@intrinsic
+def cells_at(_: object, like: Kind, place: Kind) -> Typed:
+    """Return the cells at an address, of the type of those of `like`, as a pointer."""
+
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
+        return builder.inttoptr(given[1], context.get_value_type(signature.return_type))
+
+    return types.CPointer(like.dtype)(like, place), generate
+
+
+def _ask_for(builder: Builder, place: Value, caches: int) -> None:
     """Generate the call that asks for the memory at an address."""
     number = ir.IntType(32)
     address = builder.bitcast(place, ir.IntType(8).as_pointer())
@@ -148,12 +198,13 @@ def _ask_for(builder: Any, place: Any, caches: int) -> None:
     builder.call(call, [address, number(READ), number(caches), number(OF_DATA)])
 
 
-def _vector(lanes: Any) -> Any:
+def _vector(lanes: Kind) -> Vector:
     """Return the processor's type of so many doubles."""
-    return ir.VectorType(ir.DoubleType(), lanes.dtype.count)
+    vector: Vector = ir.VectorType(ir.DoubleType(), lanes.dtype.count)
+    return vector
 
 
-def _all(builder: Any, number: Any, vector: Any) -> Any:
+def _all(builder: Builder, number: Value, vector: Vector) -> Value:
     """Return a vector of the same number in every lane."""
     nothing = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(nothing, number, ir.IntType(32)(0))
@@ -161,6 +212,6 @@ def _all(builder: Any, number: Any, vector: Any) -> Any:
     return builder.shuffle_vector(first, nothing, all_first)
 
 
-def _address(context: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:
+def _address(context: Context, builder: Builder, kind: Kind, table: Value, place: Value) -> Value:
     """Return where an element of a contiguous array is."""
     return builder.gep(context.make_array(kind)(context, builder, table).data, [place])

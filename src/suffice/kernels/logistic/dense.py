@@ -16,20 +16,20 @@ from what the other classes have left, not as 1 - p: their digits survive far fr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.kernels.compilation import pays_if_saved, twin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sized
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Rows = NDArray[Any]
+    Rows = NDArray[np.floating]
 
 BINARY, SOFTMAX = "suffice.kernels.logistic.binary_numba", "suffice.kernels.logistic.softmax_numba"
 """Where the compiled twins are, for two classes and for more."""
@@ -85,11 +85,11 @@ _search_pays = pays_if_saved(SAVED)
 # Of all arguments the last is theta, or a direction like it: a row for each class but one.
 
 
-def _sums_pay(table: Standardised, *others: Any) -> bool:
+def _sums_pay(table: Standardised, *others: Sized) -> bool:
     return _search_pays(table.rows) and (table.rows.shape[1] <= WIDEST or len(others[-1]) == 1)
 
 
-def _hessian_pays(table: Standardised, *others: Any) -> bool:
+def _hessian_pays(table: Standardised, *others: Sized) -> bool:
     narrow = table.rows.shape[1] <= WIDEST_HESSIAN
     return narrow and len(others[-1]) == 1 and _search_pays(table.rows)
 
@@ -98,7 +98,7 @@ def _reach_pays(table: Standardised) -> bool:
     return _search_pays(table.rows)
 
 
-def _by_classes(*arguments: Any) -> int:
+def _by_classes(*arguments: Sized) -> int:
     return 0 if len(arguments[-1]) == 1 else 1
 
 

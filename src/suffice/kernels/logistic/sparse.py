@@ -12,7 +12,7 @@ the cells; what centring would change is put right by the caller, from the sums 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from suffice.kernels.logistic.dense import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from suffice.rows.sparse_rows import SparseRows
 
@@ -74,7 +75,7 @@ def hessian_product(
     return np.ascontiguousarray((matrix.T @ moved).T), moved.sum(axis=0)
 
 
-def _matrix(rows: SparseRows) -> Any:
+def _matrix(rows: SparseRows) -> csr_array:
     from scipy.sparse import csr_array
 
     return csr_array((rows.cells, rows.places, rows.indptr - rows.indptr[0]), shape=rows.shape)

@@ -10,7 +10,7 @@ the cache has their cells.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import float64, intp, njit, uint64
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from suffice.kernels.logistic.sparse import Codes, Floats
     from suffice.rows.sparse_rows import SparseRows
 
-    Cells = NDArray[Any]
-    Places = NDArray[Any]
+    Cells = NDArray[np.number]
+    Places = NDArray[np.integer]
 
 CELLS_AHEAD = 64
 """Stored cells between asking for a number and using it: some 100 ns, as memory takes."""
@@ -116,7 +116,7 @@ def _unpacked(sums: Floats, table: Floats) -> Floats:
     return np.ascontiguousarray(sums.reshape(width, -1)[:, :size].T)
 
 
-def _inputs(many: int, names: tuple[str, ...]) -> list[Any]:
+def _inputs(many: int, names: tuple[str, ...]) -> list[object]:
     rows = stored_types(names)
     return [*rows, array(float64, 1), array(float64, 1), intp, types.UniTuple(float64, many)]
 
@@ -280,7 +280,7 @@ def _binary_hessian_product(
     return sums[np.newaxis], total
 
 
-def _binary_inputs(names: tuple[str, ...]) -> list[Any]:
+def _binary_inputs(names: tuple[str, ...]) -> list[object]:
     return [*stored_types(names), array(float64, 1), float64]
 
 

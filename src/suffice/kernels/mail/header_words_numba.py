@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import boolean, intp, njit, types, uint8
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from suffice.kernels.mail.header_words import Rules
 
     Bytes = NDArray[np.uint8]
+    Counts = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
 
 LINE_FEED, TAB, SPACE, UNDERSCORE = 0x0A, 0x09, 0x20, 0x5F
 """Bytes that end a field, go on with it, part its words and join prefixes with them."""
@@ -39,7 +41,7 @@ _TABLE, _LONG = (np.frombuffer(held, np.uint8) for held in (TABLE, LONG))
 
 
 @cache
-def _arrays(rules: Rules) -> Any:
+def _arrays(rules: Rules) -> tuple[Bytes, Counts, Bytes, Counts, Flags]:
     """Return names and prefixes, one after the other, where they end, and which are beginnings."""
     names = [known.removesuffix(b"*") for known, _ in rules.pairs]
     prefixes = [prefix for _, prefix in rules.pairs]
@@ -62,7 +64,7 @@ def _loop() -> Callable[..., None]:
 
 
 @njit(nogil=True)
-def _rule(name: Bytes, size: int, names: Bytes, ends: Any, begins: Any) -> int:
+def _rule(name: Bytes, size: int, names: Bytes, ends: Counts, begins: Flags) -> int:
     """Return the first rule that a name falls under; -1 if there is none."""
     for rule in range(ends.size - 1):
         start = ends[rule]
@@ -103,8 +105,8 @@ def _copied(source: Bytes, start: int, end: int, words: Bytes, written: int) -> 
 
 
 def _read(  # noqa: PLR0912, PLR0915  one pass with one state: parted, it takes twice the time
-    head: Bytes, table: Bytes, names: Bytes, name_ends: Any, prefixes: Bytes, prefix_ends: Any,
-    begins: Any, words: Bytes, tally: Any,
+    head: Bytes, table: Bytes, names: Bytes, name_ends: Counts, prefixes: Bytes,
+    prefix_ends: Counts, begins: Flags, words: Bytes, tally: Counts,
 ) -> None:  # fmt: skip
     name = np.empty(2 * NAME, np.uint8)
     size, written, place = head.size, 0, 0

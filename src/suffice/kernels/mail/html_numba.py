@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import intp, njit, types, uint8, uint64
@@ -11,7 +11,7 @@ from suffice.kernels.compilation import array, compiled, once
 from suffice.kernels.mail.html import FACTS, KEPT_KEYS, KEY, NAME, PARTING, UNREAD, VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ def page_text(page: bytes, most: int = FACTS) -> tuple[bytes, bytes]:
     return text[: sizes[0]].tobytes(), facts[: sizes[1]].tobytes()
 
 
-def _keys(names: Any) -> Keys:
+def _keys(names: Iterable[bytes]) -> Keys:
     return np.array(sorted(int.from_bytes(name[:KEY], "little") for name in names), np.uint64)
 
 
@@ -66,7 +66,7 @@ def _is_space(byte: int) -> bool:
 
 
 @njit(nogil=True)
-def _among(key: int, keys: Keys) -> bool:
+def _among(key: np.uint64, keys: Keys) -> bool:
     low, high = 0, keys.size
     while low < high:
         middle = (low + high) // 2
@@ -78,7 +78,7 @@ def _among(key: int, keys: Keys) -> bool:
 
 
 @njit(nogil=True)
-def _key(page: Bytes, start: int, end: int) -> Any:
+def _key(page: Bytes, start: int, end: int) -> np.uint64:
     key, shift = uint64(0), uint64(0)
     for place in range(start, min(end, start + KEY)):
         key |= uint64(_low(page[place])) << shift
@@ -87,7 +87,7 @@ def _key(page: Bytes, start: int, end: int) -> Any:
 
 
 @njit(nogil=True)
-def _note(facts: Bytes, used: int, end: int, slots: Any) -> int:
+def _note(facts: Bytes, used: int, end: int, slots: NDArray[np.int32]) -> int:
     """Keep the fact that was written at the end of the others, unless it is there already."""
     code = uint64(14695981039346656037)
     for place in range(used, end):
@@ -126,7 +126,7 @@ def _end_of(page: Bytes, place: int, script: bool) -> int:
 @njit(nogil=True)
 def _attributes(  # noqa: PLR0912
     page: Bytes, place: int, end: int, most: int, kept: Keys, facts: Bytes, used: int, noted: int,
-    slots: Any,
+    slots: NDArray[np.int32],
 ) -> tuple[int, int]:  # fmt: skip
     first = place
     while place < end and noted < most:
@@ -176,7 +176,13 @@ def _attributes(  # noqa: PLR0912
 
 
 def _read(  # noqa: PLR0912, PLR0915  one pass with one state: parted, it takes twice the time
-    page: Bytes, most: int, parting: Keys, kept: Keys, text: Bytes, facts: Bytes, sizes: Any
+    page: Bytes,
+    most: int,
+    parting: Keys,
+    kept: Keys,
+    text: Bytes,
+    facts: Bytes,
+    sizes: NDArray[np.intp],
 ) -> None:
     size = page.size
     slots = np.zeros((SLOTS, 2), np.int32)

@@ -6,7 +6,7 @@ some nanoseconds each, where comparing them would take a hundred.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import boolean, float64, int64, intp, njit, uint8, uint32, uint64
@@ -104,9 +104,9 @@ def _digits(bits: int) -> tuple[int, int]:
     return passes, -(-bits // passes)
 
 
-KEYS: Any = types.Array(uint64, 1, "C")
+KEYS = types.Array(uint64, 1, "C")
 """The type of the keys that a loop writes to: one axis, without gaps."""
-NUMBERS: Any = types.Array(uint32, 1, "C")
+NUMBERS = types.Array(uint32, 1, "C")
 """The same of their places."""
 
 
@@ -140,8 +140,9 @@ def _merging_loop() -> Callable[..., None]:
 
 
 def _fill(
-    buffer: Any, starts: Any, stops: Any, whole: Any, first: Any, kept: Any, keys: Keys
-) -> None:
+    buffer: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64],
+    whole: NDArray[np.bool_], first: np.uint64, kept: np.uint64, keys: Keys,
+) -> None:  # fmt: skip
     shift, end = uint64(BITS), uint64(EOT)
     q = 0
     for d in range(starts.size):
@@ -200,8 +201,8 @@ def _sort(keys: Keys, spare: Keys, passes: int, digit: int, tally: Floats) -> No
 def _order(
     keys: Keys,
     spare: Keys,
-    order: NDArray[Any],
-    other: NDArray[Any],
+    order: NDArray[np.uint32],
+    other: NDArray[np.uint32],
     passes: int,
     digit: int,
     tally: Floats,

@@ -7,7 +7,7 @@ look is prepared some symbols ahead, so that memory has the time it takes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import boolean, float64, int32, int64, njit, uint8, uint64
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
     from suffice.kernels.ngrams.scores import Floats
     from suffice.kernels.ngrams.texts import Keys, Texts
+
+    Bytes = NDArray[np.uint8]
+    Flags = NDArray[np.bool_]
+    Places = NDArray[np.int64]
+    Pages = NDArray[np.int32]
 
 NODES_AHEAD, PAGES_AHEAD = 8, 16
 """N-grams between asking for a node, or for its page in the directory, and using it: as long as
@@ -83,20 +88,20 @@ def _left_out_loop() -> Callable[..., None]:
     return compiled(_leave_out, *given, target(1, "A"), target(1))
 
 
-def _text_types() -> list[Any]:
+def _text_types() -> list[object]:
     """Return numba's types of the fields of `Texts`."""
     places = array(int64, 1, "A")
     return [array(uint8, 1), places, places, array(boolean, 1, "A")]
 
 
-def _index_types() -> list[Any]:
+def _index_types() -> list[object]:
     """Return numba's types of the fields of `NgramIndex`."""
     levels = array(int64, 1)
     return [int64, array(uint64, 1), levels, array(int32, 1), levels, levels]
 
 
 @njit(nogil=True)
-def _mixed_key(key: Any) -> Any:
+def _mixed_key(key: np.uint64) -> np.uint64:
     """Return what `index.mix` makes of one key."""
     key ^= key >> HALF
     key *= FIRST_FACTOR
@@ -107,7 +112,7 @@ def _mixed_key(key: Any) -> Any:
 
 
 @njit(nogil=True)
-def _keys_of_text(buffer: Any, start: Any, stop: Any, whole: Any, order: Any, keys: Keys) -> int:
+def _keys_of_text(buffer: Bytes, start: int, stop: int, whole: bool, order: int, keys: Keys) -> int:
     """Write the n-grams of one document, and return how many there are."""
     key = BEGINNINGS[order - 1]
     size = 0
@@ -122,13 +127,16 @@ def _keys_of_text(buffer: Any, start: Any, stop: Any, whole: Any, order: Any, ke
 
 
 @njit(nogil=True)
-def _page(wanted: Any, m: Any, first: Any, shifts: Any) -> Any:
+def _page(wanted: np.uint64, m: int, first: Places, shifts: Places) -> np.uint64:
     """Return the place in the directory of a mixed key of m symbols."""
-    return uint64(first[m]) + (wanted >> uint64(shifts[m]))
+    page: np.uint64 = uint64(first[m]) + (wanted >> uint64(shifts[m]))
+    return page
 
 
 @njit(nogil=True)
-def _find_node(wanted: Any, m: Any, mixed: Any, directory: Any, first: Any, shifts: Any) -> Any:
+def _find_node(
+    wanted: np.uint64, m: int, mixed: Keys, directory: Pages, first: Places, shifts: Places
+) -> np.int64:
     """Return the node of a mixed key of m symbols, or -1."""
     place = _page(wanted, m, first, shifts)
     low, high = int64(directory[place]), int64(directory[place + uint64(1)])
@@ -145,8 +153,8 @@ def _find_node(wanted: Any, m: Any, mixed: Any, directory: Any, first: Any, shif
 
 @njit(nogil=True)
 def _fetch_node(
-    wanted: Any, m: Any, mixed: Any, directory: Any, first: Any, shifts: Any,
-    values: NDArray[Any], width: int,
+    wanted: np.uint64, m: int, mixed: Keys, directory: Pages, first: Places, shifts: Places,
+    values: Floats, width: int,
 ) -> None:  # fmt: skip
     """Ask for the keys that this one may be among, and for what is stored beside the first."""
     low = int64(directory[_page(wanted, m, first, shifts)])
@@ -158,9 +166,9 @@ def _fetch_node(
 
 
 def _score(
-    buffer: Any, starts: Any, stops: Any, whole: Any,
-    order: int, mixed: Any, _: Any, directory: Any, first: Any, shifts: Any,
-    logs: Floats, backoff: Floats, bottom: Floats, keys: Any, wanted: Any, out: Floats,
+    buffer: Bytes, starts: Places, stops: Places, whole: Flags,
+    order: int, mixed: Keys, _: Places, directory: Pages, first: Places, shifts: Places,
+    logs: Floats, backoff: Floats, bottom: Floats, keys: Keys, wanted: Keys, out: Floats,
 ) -> None:  # fmt: skip
     k = bottom.size
     for d in range(starts.size):
@@ -179,11 +187,11 @@ def _score(
             m, node = min(before + 1, order), int64(-1)
             if m == order:
                 node = _find_node(wanted[i], m, mixed, directory, first, shifts)
-                m -= node < 0
+                m -= int(node < 0)
             while node < 0 < m:
                 sought = _mixed_key(keys[i] & MASKS[m])
                 node = _find_node(sought, m, mixed, directory, first, shifts)
-                m -= node < 0
+                m -= int(node < 0)
             for c in range(k):
                 out[d, c] += logs[node * k + c] if m > 0 else bottom[c]
             for j in range(max(m, 1), min(before, order - 1) + 1):
@@ -205,9 +213,9 @@ def _score(
 
 @njit(nogil=True)
 def _different(
-    keys: Any, size: Any, m: Any, table: Any, bits: Any, hashes: Any, own: Floats,
-    firsts: Any, ids: Any, directory: Any, first: Any, shifts: Any,
-) -> Any:  # fmt: skip
+    keys: Keys, size: int, m: int, table: Pages, bits: int, hashes: Keys, own: Floats,
+    firsts: Pages, ids: Pages, directory: Pages, first: Places, shifts: Places,
+) -> int:  # fmt: skip
     """Number the different n-grams of m symbols, count them, and return how many there are."""
     shift, wrap = uint64(64 - bits), uint64((1 << bits) - 1)
     table[: 1 << bits] = -1
@@ -229,7 +237,7 @@ def _different(
 
 
 @njit(nogil=True)
-def _interpolated(count: Any, after: Any, kinds: Any, lower: Any) -> Any:
+def _interpolated(count: float, after: float, kinds: float, lower: float) -> float:
     """Return P(b | ctx): c(ctx, b), c(ctx), T(ctx) and P(b | ctx⁻) given; T is 0 if never seen."""
     if kinds <= 0.0:
         return lower
@@ -237,7 +245,7 @@ def _interpolated(count: Any, after: Any, kinds: Any, lower: Any) -> Any:
 
 
 @njit(nogil=True)
-def _bits(size: Any) -> Any:
+def _bits(size: int) -> int:
     """Return the bits of a table that is at most half full of so many keys."""
     bits = 2
     while (1 << bits) < 2 * size:
@@ -246,8 +254,8 @@ def _bits(size: Any) -> Any:
 
 
 def _leave_out(
-    buffer: Any, starts: Any, stops: Any, whole: Any, weights: Floats,
-    order: int, mixed: Any, _: Any, directory: Any, first: Any, shifts: Any,
+    buffer: Bytes, starts: Places, stops: Places, whole: Flags, weights: Floats,
+    order: int, mixed: Keys, _: Places, directory: Pages, first: Places, shifts: Places,
     counts: Floats, contexts: Floats, successors: Floats, rounding: float,
     out: Floats, strange: Floats,
 ) -> None:  # fmt: skip

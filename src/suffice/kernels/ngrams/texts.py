@@ -7,7 +7,7 @@ at a symbol is one number of 64 bits up to order 7: the oldest symbol highest, t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Texts(NamedTuple):
         """How many symbols of each document are predicted: its bytes, and EOT if it is whole."""
         return self.stops - self.starts + self.whole
 
-    def taken(self, which: Any) -> Self:
+    def taken(self, which: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Self:
         """Return some of the documents, by a slice or by their numbers; bytes are not copied."""
         return self._replace(
             starts=self.starts[which], stops=self.stops[which], whole=self.whole[which]

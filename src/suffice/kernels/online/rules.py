@@ -17,7 +17,7 @@ not finite comes out as a theta that is not finite.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Rows = NDArray[Any] | SparseRows
+    Rows = NDArray[np.floating] | SparseRows
     Places = slice | Codes
 
 A_ROW = 20

@@ -9,7 +9,7 @@ one fetch.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import float64, intp, njit
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from suffice.kernels.online.rules import Codes, Floats, Rows
 
-    Cells = NDArray[Any]
+    Cells = NDArray[np.number]
+    Places = NDArray[np.integer]
 
 LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 """What the compiler may do with sums: several of them side by side."""
@@ -125,7 +126,7 @@ def _sparse(loop: Callable[..., None], vectors: int, *names: str) -> Callable[..
     return compiled(loop, *stored_types(names), *_others(vectors))
 
 
-def _others(vectors: int) -> list[Any]:
+def _others(vectors: int) -> list[object]:
     """Return the types of what every loop is given besides its rows."""
     by_row = [array(float64, 1), array(intp, 1, "A"), array(intp, 1, "A"), array(float64, 1, "A")]
     return [*by_row, *[array(float64, 1, "A")] * vectors, target(2), target(2), target(1)]
@@ -135,7 +136,7 @@ def _others(vectors: int) -> list[Any]:
 
 
 @njit(nogil=True, inline="always")
-def _prefetch_visit(rows: Cells, order: Cells, visit: int) -> None:
+def _prefetch_visit(rows: Cells, order: Places, visit: int) -> None:
     """Ask for a row that will be needed soon, of rows that lie contiguously."""
     if visit + VISITS_AHEAD < order.size:
         start = order[visit + VISITS_AHEAD] * rows.shape[1]
@@ -179,7 +180,7 @@ def _move(theta: Floats, other: Floats, pushes: Floats, factor: float, z: Floats
 
 
 @njit(nogil=True)
-def _standardize_stored(cells: Cells, places: Cells, inverse: Floats, z: Floats) -> float:
+def _standardize_stored(cells: Cells, places: Places, inverse: Floats, z: Floats) -> float:
     """Write z of the stored cells, and return the squared length of (1, z)."""
     length = 1.0
     for q in range(cells.size):
@@ -190,7 +191,7 @@ def _standardize_stored(cells: Cells, places: Cells, inverse: Floats, z: Floats)
 
 
 @njit(nogil=True, fastmath=LOOSE)
-def _score_stored(table: Floats, places: Cells, z: Floats, scores: Floats) -> None:
+def _score_stored(table: Floats, places: Places, z: Floats, scores: Floats) -> None:
     """Write theta·(1, z) of every class, from the stored cells."""
     for c in range(scores.size):
         scores[c] = table[0, c]
@@ -202,7 +203,7 @@ def _score_stored(table: Floats, places: Cells, z: Floats, scores: Floats) -> No
 
 @njit(nogil=True)
 def _move_stored(
-    table: Floats, other: Floats, pushes: Floats, factor: float, places: Cells, z: Floats
+    table: Floats, other: Floats, pushes: Floats, factor: float, places: Places, z: Floats
 ) -> None:
     """Do what `_move` does, where there are stored cells."""
     for c in range(pushes.size):
@@ -271,7 +272,7 @@ def _correct_dense(
 
 
 def _correct_sparse(
-    data: Cells, indices: Cells, indptr: Cells, inverse: Floats, order: Codes, codes: Codes,
+    data: Cells, indices: Places, indptr: Places, inverse: Floats, order: Codes, codes: Codes,
     weights: Floats, table: Floats, drift: Floats, tally: Floats,
 ) -> None:  # fmt: skip
     buffer = np.empty(max(table.shape[0] - 1, 0))
@@ -355,7 +356,7 @@ def _ascend_dense(
 
 
 def _ascend_sparse(
-    data: Cells, indices: Cells, indptr: Cells, inverse: Floats, order: Codes, codes: Codes,
+    data: Cells, indices: Places, indptr: Places, inverse: Floats, order: Codes, codes: Codes,
     pace: Floats, steps: Floats, shares: Floats, table: Floats, rest: Floats, kept: Floats,
 ) -> None:  # fmt: skip
     buffer = np.empty(max(table.shape[0] - 1, 0))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Places = NDArray[np.integer[Any]]
+    Places = NDArray[np.integer]
 
 LINE = 8
 """Doubles in a line of the cache."""
@@ -52,7 +52,7 @@ def lanes(size: int) -> int:
     return min(1 << (size - 1).bit_length(), LINE)
 
 
-def score_table(weights: NDArray[Any]) -> NDArray[np.float64]:
+def score_table(weights: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return weights (k, d) as a table (d, ≥ k): one row a column, filled up with zeros.
 
     Rows are whole lanes and begin with a line of the cache, or share it: the k numbers of a column

@@ -8,7 +8,7 @@ numbers of a column in one line of the cache, padded to whole lanes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import boolean, float64, intp, njit, uint64
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Cells = NDArray[Any]
-    Places = NDArray[Any]
+    Cells = NDArray[np.number]
+    Places = NDArray[np.integer]
 
 AHEAD = 64
 """Stored cells between asking for a number and using it: some 100 ns, as memory takes."""

@@ -8,7 +8,7 @@ would take five times as long to compile.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit, types
@@ -82,7 +82,7 @@ def _loop() -> Callable[..., None]:
 
 
 @njit(nogil=True)
-def _varint(held: Any, at: int) -> tuple[Any, int]:
+def _varint(held: NDArray[np.uint8], at: int) -> tuple[np.uint64, int]:
     """Return the number that begins here, and where it ends."""
     value, shift = np.uint64(0), 0
     while at < len(held):
@@ -98,7 +98,7 @@ def _varint(held: Any, at: int) -> tuple[Any, int]:
 
 
 @njit(nogil=True)
-def _signed(value: Any) -> Any:
+def _signed(value: np.uint64) -> np.int64:
     half = np.int64(value >> np.uint64(1))
     return ~half if value & np.uint64(1) else half
 
@@ -117,7 +117,9 @@ def _inside(what: int, field: int, kind: int) -> int:
     return OTHER
 
 
-def _walk(held: Any, places: Numbers, counts: Numbers, found: Numbers, sizes: Numbers) -> None:  # noqa: PLR0912, PLR0915
+def _walk(  # noqa: PLR0912, PLR0915
+    held: NDArray[np.uint8], places: Numbers, counts: Numbers, found: Numbers, sizes: Numbers
+) -> None:
     """Write down what there is room for, and how many row groups and columns there are."""
     sizes[:] = DAMAGED
     end = len(held)
@@ -174,8 +176,7 @@ def _walk(held: Any, places: Numbers, counts: Numbers, found: Numbers, sizes: Nu
             value, at = _varint(held, at)
             if at < 0 or value > np.uint64(end - at):
                 return
-            length: Any = np.int64(value)
-            at += length
+            at += int(np.int64(value))
         elif kind in (BYTE, DOUBLE):
             at += 1 if kind == BYTE else 8
         elif kind in (STRUCT, LIST, SET):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Documents = Sequence[str | bytes]
     Places = NDArray[np.int64]
-    Rows = tuple[NDArray[Any], NDArray[np.int32], Places]
+    Rows = tuple[NDArray[np.number], NDArray[np.int32], Places]
 
 USUAL_LENGTH = 32
 """Characters up to which a word is worth remembering: longer ones hardly come again."""

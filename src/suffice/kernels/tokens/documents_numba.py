@@ -6,7 +6,7 @@ large enough before, and that are used again for the next block.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 from numba import boolean as truth
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.uint64]
     Counts = NDArray[np.int32]
+
+Whole = TypeVar("Whole", bound=np.integer)
 
 BLOCK_CHARACTERS = 1 << 18
 """Characters of a block: its tokens and what is known of them stay in the cache."""
@@ -53,9 +55,16 @@ class Room:
     """Arrays by name that are kept from block to block, and grow when one needs more."""
 
     def __init__(self) -> None:
-        self._held: dict[str, NDArray[Any]] = {}
+        self._held: dict[str, NDArray[np.integer]] = {}
 
-    def __call__(self, name: str, size: int, kind: Any = np.int64) -> NDArray[Any]:
+    @overload
+    def __call__(self, name: str, size: int) -> Places: ...
+    @overload
+    def __call__(self, name: str, size: int, kind: type[Whole]) -> NDArray[Whole]: ...
+
+    def __call__(
+        self, name: str, size: int, kind: type[np.integer] = np.int64
+    ) -> NDArray[np.integer]:
         """Return an array of that size, with anything in it."""
         held = self._held.get(name)
         if held is None or len(held) < size:
@@ -103,7 +112,7 @@ def hashed_terms(
 ) -> Rows:
     """See `counts.hashed_terms`."""
     room, rows = Room(), []
-    kind = np.int32 if size is not None and size < 2**31 else np.uint64
+    kind: type[np.integer] = np.int32 if size is not None and size < 2**31 else np.uint64
     for some in blocks(documents):
         tokens = CompiledTokens(some, lower, room)
         terms, ends = _gram_hashes(tokens, ngrams, room)
@@ -127,7 +136,9 @@ def _gram_hashes(
     return out[: ends[-1]], ends
 
 
-def counted_keys(terms: Keys, ends: Places, boolean: bool, room: Room) -> Rows:
+def counted_keys(
+    terms: Keys, ends: Places, boolean: bool, room: Room
+) -> tuple[Keys, Counts, Places]:
     """Return the different keys of every document, in order of appearance, and their counts.
 
     They are written over by the next block.
@@ -252,7 +263,7 @@ def _count_keys(
 
 @njit(nogil=True)
 def _move(
-    keys: Keys, cells: Keys, size: int, shift: Any, others: Keys, more: Keys, places: Places
+    keys: Keys, cells: Keys, size: int, shift: np.uint64, others: Keys, more: Keys, places: Places
 ) -> None:
     """Put keys, and the cells with them, in the order of some of their bits; equals stay as is."""
     places[:] = 0

@@ -7,7 +7,7 @@ are int64, numbers of terms uint64; `ends[i]` is where document i, or its tokens
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import int64, njit, uint64
@@ -16,7 +16,18 @@ from suffice.kernels.lanes.intrinsics_numba import intrinsic, ir, types
 from suffice.kernels.tokens.term_hash import FIRST, SECOND, SEED, STEP
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from suffice.kernels.lanes.code_generation import (
+        Builder,
+        Context,
+        Kind,
+        Signature,
+        Typed,
+        Value,
+    )
 
     Bytes = NDArray[np.uint8]
     Places = NDArray[np.int64]
@@ -29,10 +40,12 @@ EIGHT = np.uint64(8)
 
 
 @intrinsic
-def eight_bytes(_: Any, table: Any, place: Any) -> Any:
+def eight_bytes(_: object, table: Kind, place: Kind) -> Typed:
     """Return the eight bytes from `table[place]` on as one number, the first byte the lowest."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         cells = context.make_array(signature.args[0])(context, builder, given[0]).data
         wide = ir.IntType(64)
         start = builder.bitcast(builder.gep(cells, [given[1]]), wide.as_pointer())
@@ -43,7 +56,7 @@ def eight_bytes(_: Any, table: Any, place: Any) -> Any:
 
 
 @njit(nogil=True, inline="always")
-def mixed(number: Any) -> Any:
+def mixed(number: np.uint64) -> np.uint64:
     """See `term_hash.mixed`."""
     number ^= number >> uint64(33)
     number *= FIRST_
@@ -53,13 +66,13 @@ def mixed(number: Any) -> Any:
 
 
 @njit(nogil=True, inline="always")
-def kept_bytes(number: Any, many: Any) -> Any:
+def kept_bytes(number: np.uint64, many: int) -> np.uint64:
     """Return the lowest `many` bytes of a number, 1 to 8 of them."""
     return number & (uint64(0xFFFFFFFFFFFFFFFF) >> ((EIGHT - uint64(many)) << uint64(3)))
 
 
 @njit(nogil=True)
-def word_hash(buffer: Bytes, start: int, stop: int) -> Any:
+def word_hash(buffer: Bytes, start: int, stop: int) -> np.uint64:
     """See `term_hash.word_hash`; eight bytes after the word may be read."""
     left = stop - start
     number = SEED_ + uint64(left) * STEP_
@@ -75,10 +88,12 @@ def word_hash(buffer: Bytes, start: int, stop: int) -> Any:
 
 
 @intrinsic
-def changes(_: Any, table: Any, place: Any) -> Any:
+def changes(_: object, table: Kind, place: Kind) -> Typed:
     """Return 64 bits: the lowest says whether `table[place]` differs from what is before it, …."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(
+        context: Context, builder: Builder, signature: Signature, given: Sequence[Value]
+    ) -> object:
         cells = context.make_array(signature.args[0])(context, builder, given[0]).data
         many = ir.VectorType(ir.IntType(8), 64)
         here = builder.bitcast(builder.gep(cells, [given[1]]), many.as_pointer())
@@ -94,10 +109,10 @@ def changes(_: Any, table: Any, place: Any) -> Any:
 
 
 @intrinsic
-def lowest_bit(_: Any, bits: Any) -> Any:
+def lowest_bit(_: object, bits: Kind) -> Typed:
     """Return the place of the lowest bit that is set; there must be one."""
 
-    def generate(_: Any, builder: Any, __: Any, given: Any) -> Any:
+    def generate(_: object, builder: Builder, __: object, given: Sequence[Value]) -> object:
         return builder.cttz(given[0], ir.IntType(1)(1))
 
     return types.int64(bits), generate

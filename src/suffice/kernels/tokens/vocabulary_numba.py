@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numba import boolean as truth
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from suffice.kernels.tokens.counts import Documents, Places, Rows
     from suffice.kernels.tokens.documents_numba import Keys
+
+Cell = TypeVar("Cell", bound=np.generic)
 
 numbers = array(int32, 1)
 """The type of numbers of words that a loop reads."""
@@ -218,7 +220,7 @@ def _reserve_nodes(table: VocabularyTable, more: int) -> None:
         _gram_slots_loop()(nodes.slots, nodes.parents, nodes.lasts, held)
 
 
-def _longer(held: NDArray[Any], size: int) -> NDArray[Any]:
+def _longer(held: NDArray[Cell], size: int) -> NDArray[Cell]:
     """Return the array, or a longer copy with some room to spare and zeros behind."""
     if len(held) >= size:
         return held

@@ -12,14 +12,17 @@ The arrays have room to grow; `words` says how many words there are.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from suffice.kernels.tokens.characters import PADDING
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from numpy.typing import NDArray
+
+Held = TypeVar("Held", bound="DataclassInstance")
 
 LEAST_SLOTS = 16
 """Slots of a table that holds nothing yet: a power of two, as always; a few words find room."""
@@ -116,7 +119,7 @@ def with_nodes(table: VocabularyTable) -> Nodes:
     return table.nodes
 
 
-def _copied(held: Any) -> Any:
+def _copied(held: Held) -> Held:
     """Return the same with arrays of its own."""
     names = [field.name for field in fields(held)]
     parts = {name: getattr(held, name) for name in names}

@@ -8,7 +8,7 @@ to be compared; of a longer word the rest is, in the pool of all words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import int64, njit, uint64
@@ -107,12 +107,12 @@ def place_words(slots: Keys, pool: Bytes, offsets: Places, word_hashes: Keys, ma
 
 
 @njit(nogil=True, inline="always")
-def _pair(parent: Any, word: Any) -> Any:
+def _pair(parent: np.integer, word: np.integer) -> np.uint64:
     return uint64(parent) << uint64(32) | uint64(word)
 
 
 @njit(nogil=True)
-def _slot_of(slots: Keys, pair: Any) -> tuple[Any, Any]:
+def _slot_of(slots: Keys, pair: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the slot of a pair, or the free one where it belongs, and its node plus one, or 0."""
     mask = uint64(slots.size // 2 - 1)
     slot = mixed(pair * STEP_) & mask
@@ -125,10 +125,15 @@ def _slot_of(slots: Keys, pair: Any) -> tuple[Any, Any]:
 
 @njit(nogil=True)
 def _add_node(
-    parent: Any, word: Any, parents: Numbers, lasts: Numbers, terms: Numbers, sizes: Places
-) -> Any:
+    parent: np.int64,
+    word: np.int64,
+    parents: Numbers,
+    lasts: Numbers,
+    terms: Numbers,
+    sizes: Places,
+) -> np.int64:
     """Write a node that is new, and no term yet; return its number."""
-    node = sizes[0]
+    node: np.int64 = sizes[0]
     sizes[0] += 1
     parents[node], lasts[node], terms[node] = parent, word, -1
     return node
@@ -136,12 +141,12 @@ def _add_node(
 
 @njit(nogil=True)
 def _node(
-    parent: Any, word: Any, grow: bool,
+    parent: np.int64, word: np.int64, grow: bool,
     roots: Numbers, slots: Keys, parents: Numbers, lasts: Numbers, terms: Numbers, sizes: Places,
-) -> Any:  # fmt: skip
+) -> np.int64:  # fmt: skip
     """Return the node of a word (after no parent, -1) or of an n-gram; -1 if there is none."""
     if parent < 0:
-        node = int64(roots[word])
+        node: np.int64 = int64(roots[word])
         if node < 0 and grow:
             node = _add_node(parent, word, parents, lasts, terms, sizes)
             roots[word] = node

@@ -95,7 +95,7 @@ def checked(coverage: object, within: object) -> float:
 def prediction_sets(
     p_values: FloatArray,
     best: NDArray[np.intp],
-    classes: NDArray[Any],
+    classes: NDArray[np.generic],
     weights: FloatArray,
     coverage: float,
     within: str,
@@ -112,7 +112,7 @@ def prediction_sets(
                           classes, coverage)  # fmt: skip
 
 
-def _words(promise: Promise, coverage: float, within: str, few: list[Any], size: int) -> str:
+def _words(promise: Promise, coverage: float, within: str, few: list[object], size: int) -> str:
     """Return what is promised, for whom, and what is not."""
     where = "rows of every class" if within == CLASS else "rows"
     new = f"new {where} that are exchangeable with the training rows"

@@ -286,7 +286,7 @@ def _one(learned: LearnedDiscriminant, row: FloatArray, c: int) -> LabelledBatch
 
 
 def _repeated(
-    rows: NDArray[Any], codes: IntArray, weights: FloatArray | None
+    rows: NDArray[np.generic], codes: IntArray, weights: FloatArray | None
 ) -> tuple[NDArray[Any], IntArray]:
     """Return rows as often as their weights say, which have to be whole."""
     if weights is None:

@@ -64,7 +64,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
 
     name: ClassVar[str] = "GaussianDiscriminant"
     choice_hint: ClassVar[str] = "give pool and shrink explicitly to both, then they can be merged"
-    later_settings: ClassVar[Mapping[str, Any]] = {
+    later_settings: ClassVar[Mapping[str, object]] = {
         "predictive": None,
         "prior_rows": 0.0,
         "temperature": None,
@@ -86,7 +86,9 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         """Read labelled rows, coded as numbers."""
         return read_batch(X, y, weights, partial(self._coded, known))
 
-    def _coded(self, known: Learned[Any, Fit] | None, table: Table) -> tuple[Columns, NDArray[Any]]:
+    def _coded(
+        self, known: Learned[Any, Fit] | None, table: Table
+    ) -> tuple[Columns, NDArray[np.generic]]:
         """Return the columns of a table, the known ones with its levels, and its rows so coded."""
         if known is None:
             columns = Columns.infer(table)
@@ -137,13 +139,13 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             )
         super().check_mergeable(left, right)
 
-    def merged(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> tuple[Columns, Any]:
+    def merged(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> tuple[Columns, object]:
         """Return the columns with the levels of both, and the sum in their coding."""
         columns, ours, theirs = left.columns.widened(right.columns)
         whole = embedded(left, ours, columns) + embedded(right, theirs, columns)
         return columns, within_sample(whole, self.calibration_rows, self.judged_by_rows())
 
-    def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], Any]:
+    def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], object]:
         """Return the function that takes statistics away."""
         learner = self.of_model()
 

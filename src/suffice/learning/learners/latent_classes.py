@@ -115,7 +115,7 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         given = batch.rows.size if kept is None else len(weights_given(sample_weight))
         return ReadRows(learner, batch.columns, found, frame_library(X), kept, given)
 
-    def with_shares(self, shares: dict[Any, float]) -> Self:
+    def with_shares(self, shares: dict[object, float]) -> Self:
         """Return the learner of classes that have other shares than their rows."""
         return replace(self, priors=shares)
 
@@ -155,7 +155,7 @@ class ReadRows:
         return self.distinct.shares(given if self.kept is None else given[self.kept])
 
 
-def weights_given(sample_weight: Any) -> Any:
+def weights_given(sample_weight: object) -> Any:
     """Return weights as an array."""
     return np.asarray(sample_weight)
 

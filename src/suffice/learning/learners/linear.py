@@ -86,7 +86,7 @@ class LinearLearner(Learner[R, R]):
             X, y, weights, partial(self._coded, known), opened if known is None else _opener(known)
         )
 
-    def _coded(self, known: Learned[R, R] | None, table: object) -> tuple[Design, Any]:
+    def _coded(self, known: Learned[R, R] | None, table: object) -> tuple[Design, object]:
         """Return the design of a table, or the one that is known, and its rows."""
         design: Design = self.design(table) if known is None else known.columns.widened(table)
         return design, design.rows(table, self.name)
@@ -101,17 +101,17 @@ class LinearLearner(Learner[R, R]):
         """Return what was found: there is nothing more to estimate."""
         return learned.statistics
 
-    def kept_from(self, state: Mapping[str, Any]) -> R:
+    def kept_from(self, state: Mapping[str, object]) -> R:
         """Return what a file holds of what was found."""
         raise NotImplementedError
 
-    def restored(self, state: Mapping[str, Any]) -> Learned[R, R]:
+    def restored(self, state: Mapping[str, object]) -> Learned[R, R]:
         """Return what a file holds, of these settings."""
         kept = self.kept_from(state)
         classes = class_array(tuple(kept.labels), restored_dtype(state["labels"]))
         return self.keeping(state["columns"], kept, classes.dtype, label_kind(classes))
 
-    def settings_to_store(self) -> dict[str, Any]:
+    def settings_to_store(self) -> dict[str, object]:
         """Return the settings that a file holds."""
         settings = super().settings_to_store()
         if isinstance(settings.get("random_state"), (np.random.Generator, np.random.RandomState)):
@@ -119,7 +119,7 @@ class LinearLearner(Learner[R, R]):
         return settings
 
 
-def _opener(known: Learned[Any, Any]) -> Callable[[object], Any]:
+def _opener(known: Learned[Any, Any]) -> Callable[[object], object]:
     """Return what reads X as a table, or as sparse rows, by what a file says about the table."""
     return lambda X: known.as_learned(opened(X))
 

@@ -159,7 +159,7 @@ class SourceRows:
         found = walk.chosen(fit)
         return found, found.form, walk.path, *rest
 
-    def _everywhere(self, design: Design, labels: tuple[Any, ...]) -> Any:
+    def _everywhere(self, design: Design, labels: tuple[object, ...]) -> Any:
         name = self.learner.name
 
         def everywhere(
@@ -209,6 +209,6 @@ def _lightest(batch: LabelledBatch) -> float:
     return 1.0 if batch.weights is None else float(batch.weights.min())
 
 
-def _codes(batch: LabelledBatch, labels: tuple[Any, ...]) -> Any:
+def _codes(batch: LabelledBatch, labels: tuple[object, ...]) -> Any:
     places = {label: place for place, label in enumerate(labels)}
     return np.array([places[label] for label in batch.labels], dtype=np.intp)[batch.codes]

@@ -331,7 +331,7 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
         }
 
 
-def _whole(name: str, value: Any, least: int) -> None:
+def _whole(name: str, value: object, least: int) -> None:
     """Refuse what is not a whole number of at least so many."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         auto = ' or "auto"' if name == "components" else ""

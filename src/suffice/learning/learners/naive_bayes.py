@@ -69,7 +69,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
     temperature: ClassVar[Any] = None
     priors: ClassVar[Mapping[Label, float] | None] = None
     calibration_rows: ClassVar[int | None] = None
-    later_settings: ClassVar[Mapping[str, Any]] = {"calibration_rows": None}
+    later_settings: ClassVar[Mapping[str, object]] = {"calibration_rows": None}
 
     @abstractmethod
     def asked_families(self) -> Any:
@@ -116,7 +116,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         """Read labelled rows; their columns stay apart."""
         return read_batch(X, y, weights, partial(self._matched, known), self.opened)
 
-    def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[Any, Any]:
+    def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[object, object]:
         """Return the schema, and the table with its columns in the order of the schema."""
         if known is not None:
             matched = known.columns.matched(known.as_learned(table), self.name)
@@ -182,17 +182,17 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
             raise DifferentKinds(f"the families differ: {said}", hint=self.choice_hint)
         _check_collected_alike(left.statistics, right.statistics)
 
-    def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[Any, Any]:
+    def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[object, object]:
         """Return the columns, and the sum."""
         whole = left.statistics + right.statistics
         judged = self.of_model().keeps_rows
         return left.columns, within_sample(whole, self.calibration_rows, judged)
 
-    def forgetting(self, learned: LearnedProduct) -> Callable[[Any], Any]:
+    def forgetting(self, learned: LearnedProduct) -> Callable[[Any], object]:
         """Return the function that takes statistics away."""
         learner = self.of_model()
 
-        def forget(gone: Any) -> Any:
+        def forget(gone: object) -> Any:
             _check_collected_alike(learned.statistics, gone)
             return learner.forget(learned.statistics, gone, names=learned.columns.names)
 

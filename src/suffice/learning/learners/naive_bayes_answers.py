@@ -302,7 +302,7 @@ def _column(block: Any, place: int, kind: str) -> NDArray[Any]:
     return numbers > 0.5 if kind == BOOLEAN else numbers
 
 
-def _array(cells: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _array(cells: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
     """Return columns side by side: as floats if all are numbers, else as objects."""
     if all(column.dtype.kind in "fb" for column in cells):
         return np.column_stack([column.astype(np.float64) for column in cells])

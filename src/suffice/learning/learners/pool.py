@@ -138,7 +138,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
 
     def merged(
         self, left: Learned[WithRows, PoolFit], right: Learned[WithRows, PoolFit]
-    ) -> tuple[Any, WithRows]:
+    ) -> tuple[object, WithRows]:
         """Return the columns, and the sum."""
         if left.columns != right.columns:
             raise DifferentKinds(
@@ -181,7 +181,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         refuse_infinite_cells(found, self.columns.names)
         return found
 
-    def asked(self, X: object, answer: Callable[[Any], Any]) -> Any:
+    def asked(self, X: object, answer: Callable[[Any], object]) -> Any:
         """Answer about rows, whose cells have been looked at."""
         return answer(self.rows(X))
 

@@ -154,7 +154,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         """Read labelled texts."""
         columns: list[Columns] = []
 
-        def read(rows: Any) -> Documents:
+        def read(rows: object) -> Documents:
             found, documents = self.documents(rows, None if known is None else known.columns)
             columns.append(found)
             return documents
@@ -174,7 +174,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         """Return counts, with how their documents were read, as what was learned."""
         return LearnedTexts(self.deciding(reading_of(self.of_model())), *learned)
 
-    def merged(self, left: LearnedCounts, right: LearnedCounts) -> tuple[Any, TextStatistics]:
+    def merged(self, left: LearnedCounts, right: LearnedCounts) -> tuple[object, TextStatistics]:
         """Return the column, and the sum."""
         columns = left.columns
         if right.columns.named:

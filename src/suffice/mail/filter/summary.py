@@ -80,7 +80,7 @@ class FilterSummary:
         """Refuse what cannot be: the numbers are used as they are."""
         pairs = (self.documents, self.told, self.totals)
         whole = [n for pair in pairs for n in pair] + [self.width, self.changes, self.calibrated]
-        real: list[Any] = [self.smoothing, *self.factors, *self.shifts]
+        real: list[object] = [self.smoothing, *self.factors, *self.shifts]
         if not all(type(n) is int and 0 <= n < 2**62 for n in [*whole, self.sample_limit >> 3]):
             raise ValueError
         if not all(len(pair) == 2 for pair in (*pairs, self.factors, self.shifts)):
@@ -121,5 +121,5 @@ def changed(pair: tuple[int, int], code: int, by: int) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value

@@ -113,7 +113,7 @@ def _losses_of_classes(groups: Sequence[Any]) -> FloatArray:
     return losses
 
 
-def vouched(statistics: Any) -> Any:
+def vouched(statistics: object) -> Any:
     """Return statistics whose bounds are counted anew, as if one batch had been summed just now.
 
     What their rounding was until now is not known any more: someone vouches for it.
@@ -132,7 +132,7 @@ def vouched(statistics: Any) -> Any:
     return statistics
 
 
-def warn_of_small_squares(statistics: Any, names: Sequence[str]) -> None:
+def warn_of_small_squares(statistics: object, names: Sequence[str]) -> None:
     """Say which columns have cells so close together that their squares have lost digits."""
     losses = getattr(statistics, "lost", np.zeros(0))
     few = [j for j in np.flatnonzero(losses > NOTICEABLE_LOSS).tolist() if j < len(names)]

@@ -207,9 +207,9 @@ class GivenClasses(NamedTuple):
     @classmethod
     def read(
         cls,
-        means: Any,
-        covariance: Any,
-        weights: Any,
+        means: object,
+        covariance: object,
+        weights: object,
     ) -> GivenClasses:
         """Return the parameters as arrays, checked as those of normal laws are."""
         if not isinstance(means, Mapping) or not means:
@@ -251,7 +251,7 @@ class GivenClasses(NamedTuple):
         )
 
 
-def _of(given: Any, label: Label, name: str) -> Any:
+def _of(given: object, label: Label, name: str) -> Any:
     """Return what is given for a class, or for all of them."""
     if not isinstance(given, Mapping):
         return given

@@ -110,7 +110,7 @@ class GenerativeModel:
         """Return, for each row, the position of its likeliest class (the first, in a tie)."""
         return self.chosen(rows, np.arange(len(self.labels), dtype=np.intp))
 
-    def chosen(self, rows: FloatArray, classes: NDArray[Any]) -> NDArray[Any]:
+    def chosen(self, rows: FloatArray, classes: NDArray[np.generic]) -> NDArray[Any]:
         """Return the likeliest class of each row (the first, in a tie): an element of `classes`.
 
         Nothing is as long as the rows but the answer: fetching memory for codes, and giving it
@@ -246,7 +246,7 @@ class OneRow:
         return np.array([[weight / total for weight in weights]])
 
 
-def one_row(model: GenerativeModel, classes: NDArray[Any]) -> OneRow | None:
+def one_row(model: GenerativeModel, classes: NDArray[np.generic]) -> OneRow | None:
     """Return the model made ready for single rows, or None where that does not pay."""
     few = 2 <= len(classes) <= FEW_CLASSES
     fits = isinstance(model.densities, FullNormals) or model.densities.is_shared

@@ -43,7 +43,9 @@ def filled(model: NaiveBayesModel, rows: Blocks, rng: np.random.Generator | None
     return Blocks(tuple(parts))
 
 
-def _filled_part(law: Any, part: Any, shares: FloatArray, known: Sequence[int], drawn: Any) -> Any:
+def _filled_part(
+    law: Any, part: object, shares: FloatArray, known: Sequence[int], drawn: Any
+) -> object:
     if isinstance(part, CodedColumns):
         return _filled_levels(law, part, shares, known, drawn)
     if not isinstance(part, np.ndarray):
@@ -65,7 +67,7 @@ def _filled_part(law: Any, part: Any, shares: FloatArray, known: Sequence[int], 
 
 
 def _filled_levels(
-    law: Any, part: CodedColumns, shares: FloatArray, known: Sequence[int], drawn: Any
+    law: object, part: CodedColumns, shares: FloatArray, known: Sequence[int], drawn: Any
 ) -> CodedColumns:
     inner: Any = law.inner if isinstance(law, CommonColumns) else law
     levels = tuple(
@@ -88,7 +90,7 @@ def _filled_levels(
     return CodedColumns(codes, levels)
 
 
-def _expected(law: Any, place: int, shares: FloatArray) -> FloatArray:
+def _expected(law: object, place: int, shares: FloatArray) -> FloatArray:
     """Return what is expected of cells of a column, given p(class | row) (m, k)."""
     if isinstance(law, CommonColumns):
         return _expected(law.inner, place, np.ones((len(shares), 1)))

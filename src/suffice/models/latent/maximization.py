@@ -96,7 +96,7 @@ class HiddenClasses:
         )
         return replace(self, variances=found)
 
-    def _variances(self, groups: Sequence[Sequence[Any]]) -> Sequence[FloatArray | None]:
+    def _variances(self, groups: Sequence[Sequence[object]]) -> Sequence[FloatArray | None]:
         if self.variances is not None:
             return self.variances
         pairs = zip(self.product.families, groups, strict=True)
@@ -150,7 +150,7 @@ class HiddenClasses:
             ),
         )
 
-    def _log_shares(self, labels: Sequence[Any]) -> FloatArray:
+    def _log_shares(self, labels: Sequence[object]) -> FloatArray:
         assert self.shares is not None
         with np.errstate(divide="ignore"):
             found: FloatArray = np.log(np.array([self.shares[label] for label in labels]))
@@ -176,8 +176,8 @@ def is_normal(family: ColumnFamily) -> bool:
 
 
 def _completed(
-    family: ColumnFamily, parts: Sequence[Any], variances: FloatArray | None, alpha: float
-) -> Sequence[Any]:
+    family: ColumnFamily, parts: Sequence[object], variances: FloatArray | None, alpha: float
+) -> Sequence[object]:
     """Return the statistics of classes with the rows that a prior adds to normal columns."""
     if variances is None:
         return parts
@@ -209,7 +209,7 @@ def _floored(family: ColumnFamily, parts: Sequence[Any], least: FloatArray) -> S
     ]
 
 
-def _with_rows(last: Any, whole: Any, variances: FloatArray, alpha: float) -> Any:
+def _with_rows(last: Any, whole: Any, variances: FloatArray, alpha: float) -> object:
     """Return the statistics of a class with rows such that those of all classes have α more."""
     extra = type(last)(
         alpha,
@@ -222,7 +222,7 @@ def _with_rows(last: Any, whole: Any, variances: FloatArray, alpha: float) -> An
     return last + extra
 
 
-def _spread(part: Any, rows: float, variances: FloatArray) -> Any:
+def _spread(part: Any, rows: float, variances: FloatArray) -> object:
     """Return the moments of a class with so many rows more about its mean, of these variances."""
     seen = part.counts > 0.0
     return replace(

@@ -76,7 +76,7 @@ def _profile(law: Any, place: int, column: int, code: int, others: FloatArray) -
 
 
 def _of_levels(
-    shares: FloatArray, levels: list[Any], column: int, code: int, others: FloatArray
+    shares: FloatArray, levels: list[object], column: int, code: int, others: FloatArray
 ) -> ColumnProfile:
     own = shares[code]
     rest = others @ np.delete(shares, code, axis=0) if len(others) else own

@@ -79,7 +79,7 @@ def _numbers(family: ColumnFamily, part: Any) -> Iterator[FloatArray]:
                 yield found
         return
     inner = family.family if isinstance(family, Common) else family
-    cells: NDArray[Any] = part if isinstance(part, np.ndarray) else part.toarray()
+    cells: NDArray[np.generic] = part if isinstance(part, np.ndarray) else part.toarray()
     cells = cells.astype(np.float64)
     if isinstance(inner, Poisson | Multinomial):
         cells = np.sqrt(cells)

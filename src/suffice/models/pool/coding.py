@@ -179,7 +179,7 @@ def _plain(cells: Any) -> list[Any]:
     return [None if cell is None or cell != cell else cell for cell in cells.tolist()]  # noqa: PLR0124  NaN
 
 
-def _levels(cells: Any) -> dict[Hashable, int]:
+def _levels(cells: object) -> dict[Hashable, int]:
     """Return a code for each level; in the order of their texts, which does not depend on rows."""
     seen = sorted(set(_plain(cells)), key=lambda level: (level is None, str(level), repr(level)))
     return {level: code for code, level in enumerate(seen)}

@@ -163,7 +163,7 @@ class PoolModel:
         found: IntArray = self.posterior(table).argmax(axis=1)
         return found
 
-    def chosen(self, table: Table, classes: NDArray[Any]) -> NDArray[Any]:
+    def chosen(self, table: Table, classes: NDArray[np.generic]) -> NDArray[Any]:
         """Return the likeliest class of each row."""
         found: NDArray[Any] = classes[self.posterior(table).argmax(axis=1)]
         return found

@@ -133,13 +133,13 @@ class Recoding:
         return codes[:, kept], counts[kept].astype(np.intp), kept
 
 
-def _least_after(cells: NDArray[Any]) -> NDArray[Any]:
+def _least_after(cells: NDArray[np.generic]) -> NDArray[Any]:
     """Return the least of each cell and those below it in its column."""
-    found: NDArray[Any] = np.minimum.accumulate(cells[::-1], axis=0)[::-1]
+    found: NDArray[np.generic] = np.minimum.accumulate(cells[::-1], axis=0)[::-1]
     return found
 
 
-def _unsorted(cells: NDArray[Any], order: IntArray) -> NDArray[Any]:
+def _unsorted(cells: NDArray[np.generic], order: IntArray) -> NDArray[Any]:
     """Return sorted cells (n, a) where their rows are."""
     found = np.empty_like(cells)
     np.put_along_axis(found, order, cells, axis=0)

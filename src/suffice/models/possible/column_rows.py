@@ -112,7 +112,7 @@ def _sparse(drawn: SparseRows, shown: tuple[ColumnShown | None, ...]) -> SparseR
     return SparseRows(cells, drawn.indices, drawn.indptr, drawn.width)
 
 
-def _bounded(law: Any, shown: tuple[ColumnShown | None, ...]) -> tuple[BoundedLaws, ...] | None:
+def _bounded(law: object, shown: tuple[ColumnShown | None, ...]) -> tuple[BoundedLaws, ...] | None:
     """Return the bounded laws of normal columns, class by class; None for others."""
     moments = _moments(law)
     if moments is None or None in shown:
@@ -129,7 +129,7 @@ def _bounded(law: Any, shown: tuple[ColumnShown | None, ...]) -> tuple[BoundedLa
     )
 
 
-def _is_logarithm(law: Any) -> bool:
+def _is_logarithm(law: object) -> bool:
     """Whether a law is one of logarithms."""
     return bool(getattr(getattr(law, "inner", law), "is_logarithm", False))
 

@@ -250,7 +250,9 @@ def _sorted(rows: Rows) -> Rows:
     return rows
 
 
-def _by_shares(work: Callable[[slice], Any], texts: Sequence[str | bytes], each: int) -> list[Any]:
+def _by_shares(
+    work: Callable[[slice], object], texts: Sequence[str | bytes], each: int
+) -> list[Any]:
     """Return what `work` returns for slices of about as many characters, `each` for a thread."""
     sizes = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     characters = int(sizes[-1]) if len(texts) else 0

@@ -113,7 +113,7 @@ def read_texts(X: Any, known: Columns | None = None) -> tuple[Columns, list[Any]
     return (columns if known is None else known), texts
 
 
-def _table(X: Any) -> Table | None:
+def _table(X: object) -> Table | None:
     """Return rows that have columns as a table; None for a list or a series of documents."""
     if isinstance(X, Table):
         return X

@@ -213,7 +213,7 @@ class _HeldOut:
 
 def _by_class(
     family: Any,
-    documents: Sequence[Any],
+    documents: Sequence[object],
     codes: IntArray,
     labels: Sequence[Label],
     weights: FloatArray | None,

@@ -68,9 +68,9 @@ class TextModel:
         found = normalized(self.scores(documents))
         return found if log else np.exp(found)
 
-    def chosen(self, documents: Documents, classes: NDArray[Any]) -> NDArray[Any]:
+    def chosen(self, documents: Documents, classes: NDArray[np.generic]) -> NDArray[Any]:
         """Return the likeliest class of each document (the first, in a tie)."""
-        found: NDArray[Any] = classes[self.codes(documents)]
+        found: NDArray[np.generic] = classes[self.codes(documents)]
         return found
 
     def codes(self, documents: Documents) -> IntArray:

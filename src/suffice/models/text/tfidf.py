@@ -98,6 +98,6 @@ class TfIdf:
         return out
 
 
-def _by_row(rows: NDArray[Any], cells: NDArray[Any], size: int) -> FloatArray:
+def _by_row(rows: NDArray[np.generic], cells: NDArray[np.generic], size: int) -> FloatArray:
     """Return the sum of every row, added up in double precision."""
     return np.bincount(rows, cells, minlength=size).astype(np.float64)

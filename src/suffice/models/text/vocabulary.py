@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class Vocabulary(Sequence[str]):
     def __repr__(self) -> str:
         return f"<Vocabulary of {len(self):,} terms>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Travel as plain strings."""
         return type(self), (self.terms,)
 

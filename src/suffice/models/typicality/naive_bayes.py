@@ -188,7 +188,7 @@ class _Speaker(Protocol):
     def speak(self, said: Said, code: int, codes: IntArray | None, gone: FloatArray) -> None: ...
 
 
-def _speaker(found: Any, name: str) -> _Speaker:
+def _speaker(found: object, name: str) -> _Speaker:
     """Return who speaks for a group of columns."""
     make = SPEAKERS.get(type(found))
     if make is None:

@@ -106,7 +106,7 @@ def _draw_thumbnails(ax: Axes, rows: Any, points: Any, apart: float = 0.11) -> N
     from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
     size = np.ptp(points, axis=0)
-    placed: list[Any] = []
+    placed: list[object] = []
     for row, point in zip(rows, points, strict=True):
         if all(np.abs((point - other) / size).max() >= apart for other in placed):
             placed.append(point)

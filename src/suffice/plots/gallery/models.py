@@ -12,9 +12,9 @@ from suffice.errors import DegenerateData, SeparationWarning
 from suffice.plots.axes import legend_below, new_figure, tidy
 from suffice.plots.bridge import draw_bridge
 from suffice.plots.calibration import draw_reliability
+from suffice.plots.clusters import draw_clusters, draw_criteria, draw_mixture_density
 from suffice.plots.columns import draw_column
 from suffice.plots.curves import draw_learning_curves
-from suffice.plots.gallery.clusters import clusters
 from suffice.plots.gallery.digits import digits, two_ways
 from suffice.plots.rates import draw_precision_recall, draw_roc
 from suffice.plots.regions import draw_regions, region_lines, side_by_side
@@ -27,6 +27,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def clusters() -> Figure:
+    """Return iris without its species: the choice, three clusters, and the density of two columns.
+
+    Of the forms, four are tried, for the sake of those who wait.
+    """
+    from sklearn.datasets import load_iris
+
+    from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
+
+    frame = load_iris(as_frame=True).data
+    chosen = GaussianMixture(range(1, 7), ["EII", "EEE", "VEV", "VVV"]).fit(frame)
+    three = GaussianMixture(3, "VEV").fit(frame)
+    figure = new_figure(10.2, 4.1)
+    left, middle, right = figure.subplots(1, 3)
+    pair = "petal length (cm)", "sepal width (cm)"
+    draw_criteria(left, chosen)
+    draw_clusters(middle, three, frame, columns=pair)
+    draw_mixture_density(right, three, frame, columns=pair)
+    titles = ("two or three clusters", "three of form VEV", "their density")
+    for ax, title in zip((left, middle, right), titles, strict=True):
+        ax.set_title(title, fontsize=11)
+    return figure
+
+
 SIZES = (20, 40, 80, 160, 320, 640, 1280)
 """Rows that are learned from: doubled from step to step."""
 REPETITIONS = 50
@@ -37,13 +61,13 @@ JUDGED = 4000
 """New rows that errors are counted on: a share is then uncertain by at most √(0.25/4000) < 0.01."""
 
 
-def _normal(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+def _normal(size: int, rng: np.random.Generator) -> tuple[object, object]:
     """Return rows of two normal classes with one covariance."""
     labels = np.arange(size) % 2
     return rng.normal(0.75 * labels[:, np.newaxis], 1.0, (size, WIDTH)), labels
 
 
-def _exponential(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+def _exponential(size: int, rng: np.random.Generator) -> tuple[object, object]:
     """Return rows of two exponential classes: the posterior is logistic, the classes not normal."""
     labels = np.arange(size) % 2
     return rng.exponential(1.0 + 0.9 * labels[:, np.newaxis], (size, WIDTH)), labels

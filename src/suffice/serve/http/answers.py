@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -32,13 +32,13 @@ class Answer:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def json_answer(content: Any, status: int = 200) -> Answer:
+def json_answer(content: object, status: int = 200) -> Answer:
     """Return an answer in JSON."""
     return Answer(ENCODE(content), JSON_TYPE, status)
 
 
 def table_answer(
-    how: str, columns: Mapping[str, Sequence[Any]], notes: Sequence[str] = ()
+    how: str, columns: Mapping[str, Sequence[object]], notes: Sequence[str] = ()
 ) -> Answer:
     """Return a table as CSV or as an Arrow stream; notes are in a header.
 
@@ -57,8 +57,8 @@ def table_answer(
     return Answer(out.getvalue().encode("utf-8"), f"{CSV}; charset=utf-8".encode(), 200, headers)
 
 
-def _arrow(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    pa: Any = import_module("pyarrow")
+def _arrow(columns: Mapping[str, Sequence[object]]) -> bytes:
+    pa = import_module("pyarrow")
     arrays = []
     for cells in columns.values():
         try:
@@ -73,7 +73,7 @@ def _arrow(columns: Mapping[str, Sequence[Any]]) -> bytes:
     return found
 
 
-def _cell(cell: Any) -> str:
+def _cell(cell: object) -> str:
     """Return a cell as CSV has it, with all its digits; no spreadsheet takes it for a formula."""
     if cell is None:
         return ""

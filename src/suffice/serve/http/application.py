@@ -159,7 +159,7 @@ class Application:
 
     # Work
 
-    async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
+    async def in_thread(self, work: Callable[..., T], *given: object) -> T:
         """Return what a function finds, called in a thread: nobody else waits for it."""
         if self._working >= self.limits.work:
             raise HttpProblem(429, f"{self._working} requests are being processed", "try again")

@@ -84,7 +84,7 @@ class _LongText:
         if depth < 3 and mark == "[":  # rows; columns of cells
             return list(self._elements("]", depth))
         if depth < 2 and mark == "{":
-            found: dict[str, Any] = {}
+            found: dict[str, object] = {}
             for name in self._elements("}", depth):
                 if not isinstance(name, str):
                     raise ValueError(  # noqa: TRY004
@@ -98,7 +98,7 @@ class _LongText:
         value, self._at = self._decoder.raw_decode(self._text, self._at)
         return value
 
-    def _elements(self, end: str, depth: int) -> Iterator[Any]:
+    def _elements(self, end: str, depth: int) -> Iterator[object]:
         self._at += 1
         self._skip()
         if self._text[self._at : self._at + 1] == end:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 import msgspec
 
@@ -45,7 +44,7 @@ class HttpProblem(Exception):
         if status in LATER:
             self.headers = (*headers, (b"retry-after", str(RETRY_AFTER).encode()))
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """Return it as a problem of RFC 9457, with a member of our own, `hint`."""
         found = {
             "type": "about:blank",

@@ -50,7 +50,7 @@ class _Documentation:
     def __init__(self, app: Application, models: Models) -> None:
         self._app, self._models = app, models
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> dict[str, object]:
         return document(self._models, self._app.limits, tokens=self._app.tokens is not None)
 
     async def openapi(self, request: Request) -> Answer:

@@ -136,7 +136,7 @@ class _V2Model:
         found = [model.predict(table) for table in tables]
         self._app.metrics.predicted[self._name] += len(rows)
         codes = np.concatenate([one.codes for one in found])
-        outputs: dict[str, tuple[str, NDArray[Any] | list[Any], list[int]]] = {}
+        outputs: dict[str, tuple[str, NDArray[np.generic] | list[object], list[int]]] = {}
         labels = told_codes(known_labels(model), codes)
         outputs[LABELS] = (_label_type(model), labels, [len(rows), 1])
         posteriors = [one.posterior for one in found if one.posterior is not None]
@@ -155,7 +155,7 @@ class Tensor:
     cells: list[Any]
 
 
-def tensors_of(given: Sequence[Any], rest: memoryview) -> list[Tensor]:
+def tensors_of(given: Sequence[object], rest: memoryview) -> list[Tensor]:
     """Return the tensors of a request, be they JSON or bytes behind it."""
     if not 0 < len(given) <= MOST_TENSORS:
         raise HttpProblem(400, f"there are {len(given)} inputs")
@@ -193,7 +193,7 @@ def tensors_of(given: Sequence[Any], rest: memoryview) -> list[Tensor]:
     return found
 
 
-def _flat(data: Any, count: int, name: str) -> list[Any]:
+def _flat(data: object, count: int, name: str) -> list[Any]:
     """Return the cells of a tensor, which may be nested or not."""
     if not isinstance(data, list):
         raise HttpProblem(400, f"input {name!r:.60} has no data", "a list of cells")
@@ -203,11 +203,11 @@ def _flat(data: Any, count: int, name: str) -> list[Any]:
         data = [cell for row in data for cell in row]
     if len(data) != count:
         raise HttpProblem(400, f"input {name!r:.60} has {len(data)} cells for {count} places")
-    cells: list[Any] = data
+    cells: list[object] = data
     return cells
 
 
-def _of_bytes(data: memoryview, kind: str, count: int, name: str) -> list[Any]:
+def _of_bytes(data: memoryview, kind: str, count: int, name: str) -> list[object]:
     if kind != "BYTES":
         dtype = np.dtype(TYPES[kind])
         if len(data) != count * dtype.itemsize:
@@ -218,9 +218,9 @@ def _of_bytes(data: memoryview, kind: str, count: int, name: str) -> list[Any]:
             if np.isinf(values).any():
                 raise BadRows(f"input {name!r:.60} holds infinity", hint="numbers are finite")
             return [None if np.isnan(v) else v for v in values.tolist()]  # NaN is blank
-        found: list[Any] = values.tolist()
+        found: list[object] = values.tolist()
         return found
-    cells: list[Any] = []
+    cells: list[object] = []
     at = 0
     try:
         while at < len(data):
@@ -257,7 +257,7 @@ def _rows(tensors: Sequence[Tensor], model: ServedModel) -> list[Any]:
 
 
 def _answered(
-    name: str, content: Mapping[str, Any], outputs: Mapping[str, tuple[str, Any, list[int]]]
+    name: str, content: Mapping[str, object], outputs: Mapping[str, tuple[str, Any, list[int]]]
 ) -> Answer:
     asked = content.get("outputs")
     shared = content.get("parameters")
@@ -277,7 +277,7 @@ def _answered(
     told, rest = [], []
     for which, binary in wanted.items():
         kind, cells, shape = outputs[which]
-        output: dict[str, Any] = {"name": which, "datatype": kind, "shape": shape}
+        output: dict[str, object] = {"name": which, "datatype": kind, "shape": shape}
         if binary:
             packed = _packed(kind, cells)
             output["parameters"] = {"binary_data_size": len(packed)}
@@ -285,7 +285,7 @@ def _answered(
         else:
             output["data"] = cells if isinstance(cells, list) else cells.ravel().tolist()
         told.append(output)
-    answer: dict[str, Any] = {"model_name": name, "model_version": VERSION, "outputs": told}
+    answer: dict[str, object] = {"model_name": name, "model_version": VERSION, "outputs": told}
     if isinstance(content.get("id"), str):
         answer["id"] = content["id"]
     text = ENCODE(answer)

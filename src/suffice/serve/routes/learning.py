@@ -114,7 +114,7 @@ class LearningRoutes:
         return json_answer(told)
 
     def _read(
-        self, model: ServedModel, body: bytes, written: str, content: Any
+        self, model: ServedModel, body: bytes, written: str, content: object
     ) -> tuple[list[Row], list[Any], Any, list[str]]:
         """Return rows and labels as the log has them, the id of the body, and notes."""
         if written == JSON and content is None:
@@ -129,7 +129,7 @@ class LearningRoutes:
         notes = [note for note in given.notes if not note.startswith("new to the model")]
         return rows, given.labels.tolist(), identity, notes
 
-    def _identity(self, given: Any, asked: str | None, request: Request) -> str:
+    def _identity(self, given: object, asked: str | None, request: Request) -> str:
         """Return the id of a request: of its body, address or headers, or a new one."""
         header = request.headers.get(b"idempotency-key")
         found = [one for one in (given, asked, header) if one is not None]

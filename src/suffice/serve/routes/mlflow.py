@@ -77,7 +77,7 @@ class _Scoring:
         return json_answer({"predictions": found})
 
 
-def rows_of(content: Any, model: ServedModel) -> dict[str, Any]:
+def rows_of(content: Any, model: ServedModel) -> dict[str, object]:
     """Return rows as our own bodies have them, from whichever way MLflow's clients write them."""
     there = [name for name in SHAPES if isinstance(content, dict) and name in content]
     if len(there) != 1 or set(content) - {*SHAPES, *BESIDE}:
@@ -96,14 +96,14 @@ def rows_of(content: Any, model: ServedModel) -> dict[str, Any]:
     return {"rows": given}
 
 
-def _listed(cells: Any) -> Any:
+def _listed(cells: object) -> Any:
     """Return a column; tensors of one column may be nested."""
     if isinstance(cells, list) and all(isinstance(cell, list) and len(cell) == 1 for cell in cells):
         return [cell[0] for cell in cells]
     return cells if isinstance(cells, list) else [cells]
 
 
-def _split(given: Any, model: ServedModel) -> list[Any]:
+def _split(given: object, model: ServedModel) -> list[object]:
     data = given.get("data") if isinstance(given, dict) else None
     columns = given.get("columns") if isinstance(given, dict) else None
     if not isinstance(data, list) or not all(isinstance(row, list) for row in data):

@@ -41,13 +41,13 @@ WORDS = {
 """What each refusal means."""
 ALWAYS = (400, 401, 403, 404, 405, 408, 429, 431, 503)
 """Refusals that may come from anywhere."""
-CELL: dict[str, Any] = {"type": ["number", "string", "boolean", "null"]}
+CELL: dict[str, object] = {"type": ["number", "string", "boolean", "null"]}
 """Any cell."""
 LABEL: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 """Any label."""
 
 
-def document(models: Models, limits: ServerLimits, *, tokens: bool) -> dict[str, Any]:
+def document(models: Models, limits: ServerLimits, *, tokens: bool) -> dict[str, object]:
     """Return the document of a server with these models."""
     paths: dict[str, Any] = {
         "/health/live": {"get": _get("Whether the process is running.", _flag("live"))},
@@ -72,7 +72,7 @@ def document(models: Models, limits: ServerLimits, *, tokens: bool) -> dict[str,
         paths[f"{place}/ready"] = {"get": _get("Open Inference Protocol: ready.", _flag("ready"))}
         paths[f"{place}/infer"] = {"post": _infer()}
     paths["/invocations"] = {"post": _invocations(models[models.names[0]])}
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "openapi": "3.1.0",
         "info": {
             "title": "suffice serve",
@@ -112,7 +112,7 @@ def _refusals(*more: int) -> dict[str, Any]:
     }
 
 
-def _get(summary: str, schema: dict[str, Any] | None, media: str = JSON) -> dict[str, Any]:
+def _get(summary: str, schema: dict[str, object] | None, media: str = JSON) -> dict[str, Any]:
     content = {media: {"schema": schema or {"type": "string"}}}
     return {
         "summary": summary,
@@ -120,7 +120,7 @@ def _get(summary: str, schema: dict[str, Any] | None, media: str = JSON) -> dict
     }
 
 
-def _flag(name: str) -> dict[str, Any]:
+def _flag(name: str) -> dict[str, object]:
     return {"type": "object", "required": [name], "properties": {name: {"type": "boolean"}}}
 
 
@@ -154,10 +154,10 @@ def _cell(model: ServedModel, column: int) -> dict[str, Any]:
 def _example(model: ServedModel) -> dict[str, Any]:
     """Return a row that the model knows how to read."""
     reader = model.reader
-    row: dict[str, Any] = {}
+    row: dict[str, object] = {}
     for name, kind, levels in zip(reader.names, reader.kinds, reader.levels, strict=True):
         known = sorted((one for one in levels or () if isinstance(one, str)), key=str)
-        plain: Any = {NUMBER: 1.5, BOOLEAN: True}.get(kind, "a text")
+        plain: object = {NUMBER: 1.5, BOOLEAN: True}.get(kind, "a text")
         row[name] = known[0] if known else plain
     return row
 
@@ -178,8 +178,8 @@ def _rows(model: ServedModel, limits: ServerLimits) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _body(schema: dict[str, Any], example: Any, *, tables: bool = True) -> dict[str, Any]:
-    content: dict[str, Any] = {JSON: {"schema": schema, "example": example}}
+def _body(schema: dict[str, object], example: object, *, tables: bool = True) -> dict[str, Any]:
+    content: dict[str, object] = {JSON: {"schema": schema, "example": example}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}
         content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
@@ -189,7 +189,7 @@ def _body(schema: dict[str, Any], example: Any, *, tables: bool = True) -> dict[
 def _answers(
     schema: dict[str, Any], summary: str, *more: int, tables: bool = True
 ) -> dict[str, Any]:
-    content: dict[str, Any] = {JSON: {"schema": schema}}
+    content: dict[str, object] = {JSON: {"schema": schema}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}
         content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
@@ -204,7 +204,7 @@ def _setting(name: str, schema: dict[str, Any], words: str) -> dict[str, Any]:
 
 
 def _lists(*names: str) -> dict[str, Any]:
-    inner: dict[str, Any] = {"type": "array"}
+    inner: dict[str, object] = {"type": "array"}
     return {
         "type": "object",
         "required": list(names),
@@ -279,7 +279,7 @@ def _model_paths(model: ServedModel, place: str, limits: ServerLimits) -> dict[s
     }  # fmt: skip
 
 
-def _infer() -> dict[str, Any]:
+def _infer() -> dict[str, object]:
     tensor = {
         "type": "object",
         "required": ["name", "shape", "datatype", "data"],
@@ -303,11 +303,11 @@ def _infer() -> dict[str, Any]:
     }
 
 
-def _invocations(model: ServedModel) -> dict[str, Any]:
+def _invocations(model: ServedModel) -> dict[str, object]:
     row = _example(model)
     records = {"type": "array", "items": {"type": "object"}}
     schema = {"type": "object", "properties": {"dataframe_records": records}}
-    content: dict[str, Sequence[Any] | Any] = {
+    content: dict[str, Sequence[object] | Any] = {
         JSON: {"schema": schema, "example": {"dataframe_records": [row]}},
         CSV: {"schema": {"type": "string"}},
     }

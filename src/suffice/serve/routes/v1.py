@@ -145,7 +145,7 @@ class ModelRoutes:
         )
 
     def _predicted(
-        self, model: ServedModel, body: bytes, written: str, content: Any, how: str, wanted: bool
+        self, model: ServedModel, body: bytes, written: str, content: object, how: str, wanted: bool
     ) -> Answer:
         given = given_rows(body, written, model, self._app.limits.rows, content=content)
         found = [model.predict(table) for table in given.tables]
@@ -213,7 +213,7 @@ class ModelRoutes:
         content = json_of(await request.body())
         return await self._app.in_thread(self._sampled, self.model, content, how)
 
-    def _sampled(self, model: ServedModel, content: Any, how: str) -> Answer:
+    def _sampled(self, model: ServedModel, content: object, how: str) -> Answer:
         if not isinstance(content, dict):
             raise BadSetting(
                 "the body is not an object", hint='{"size": 10, "class": null, "seed": 0}'
@@ -247,7 +247,7 @@ def truth(text: str | None, name: str) -> bool:
     return TRUTHS[text.lower()]
 
 
-def _word(label: Any) -> str:
+def _word(label: object) -> str:
     return label_text(label) or str(label)
 
 
@@ -271,13 +271,13 @@ def predicted_answer(
             if notes:
                 content["notes"] = notes
             return Answer(ENCODE(content))
-        lists: list[tuple[str, list[Any]]] = [
+        lists: list[tuple[str, list[object]]] = [
             ("predictions", [told_codes(labels, one.codes) for one in found])
         ]
         if wanted:
             lists.append(("probabilities", list(posteriors)))
         return _json_lists({"classes": labels}, notes, *lists)
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[object]] = {
         "prediction": [label for one in found for label in told_codes(labels, one.codes)]
     }
     if wanted:
@@ -306,5 +306,5 @@ def _json_lists(
 
 
 def _listed(rows: NDArray[np.float64]) -> list[Any]:
-    found: list[Any] = rows.tolist()
+    found: list[object] = rows.tolist()
     return found

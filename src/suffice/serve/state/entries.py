@@ -94,7 +94,7 @@ def hashed_id(identity: str) -> str:
 
 def cells_of(table: Table) -> list[Row]:
     """Return the rows of a table as the log has them."""
-    columns: list[list[Any]] = []
+    columns: list[list[object]] = []
     for j, kind in enumerate(table.kinds):
         cells = table.column(j).tolist()
         if kind == NUMBER:
@@ -103,7 +103,7 @@ def cells_of(table: Table) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
-def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+def label_array(labels: Sequence[object]) -> NDArray[np.generic]:
     """Return labels as an array, in the type in which they were learned first."""
     if label_kind_of(labels) == CATEGORY:
         return np.array([str(label) for label in labels], dtype=object)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile, ForgettingUnseen
 from suffice.rows.cells import CATEGORY
@@ -82,8 +82,8 @@ class Forgetting:
 
     removed: list[LogEntry]
     rewritten: list[LogEntry]
-    gone: tuple[list[Row], list[Any]]
-    rest: tuple[list[Row], list[Any]]
+    gone: tuple[list[Row], list[object]]
+    rest: tuple[list[Row], list[object]]
 
     @classmethod
     def of_entry(cls, entry: LogEntry) -> Forgetting:
@@ -92,7 +92,7 @@ class Forgetting:
 
     @classmethod
     def of_rows(
-        cls, rows: Sequence[Row], labels: Sequence[Any], log: Iterable[LogEntry]
+        cls, rows: Sequence[Row], labels: Sequence[object], log: Iterable[LogEntry]
     ) -> Forgetting:
         """Find rows in the log, each as often as it is to be forgotten."""
         wanted = Counter(zip(map(tuple, rows), labels, strict=True))
@@ -122,7 +122,7 @@ class Forgetting:
         return len(self.gone[0]) + len(self.rest[0])
 
 
-def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[Any]) -> ServedModel:
+def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[object]) -> ServedModel:
     """Return a model from which rows were taken back."""
     table = model.reader.table_of_plain(rows)
     learned = model.learned
@@ -135,7 +135,7 @@ def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[Any])
     return model.becoming(left)
 
 
-def is_new_to(base: ServedModel, rows: Sequence[Row], labels: Sequence[Any]) -> bool:
+def is_new_to(base: ServedModel, rows: Sequence[Row], labels: Sequence[object]) -> bool:
     """Whether rows hold classes or categories that the base does not know.
 
     Subtracting would leave their names behind: the model is made anew from the log.

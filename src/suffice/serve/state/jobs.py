@@ -49,7 +49,7 @@ def not_in_log(missing: int, size: int) -> HttpProblem:
     )
 
 
-def fate_of(entry: LogEntry, fate: str, before: ServedModel) -> Any:
+def fate_of(entry: LogEntry, fate: str, before: ServedModel) -> object:
     """Return what is said about an entry."""
     if fate == OTHER:
         return HttpProblem(
@@ -72,7 +72,7 @@ def fate_of(entry: LogEntry, fate: str, before: ServedModel) -> Any:
     }
 
 
-def tell_all(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:
+def tell_all(answers: list[tuple[asyncio.Future[Any], object]]) -> None:
     """Tell those who wait what has become of their requests."""
     for answer, found in answers:
         if answer.done():

@@ -172,11 +172,11 @@ class Learning:
 
     # Learning
 
-    def _learn(self, jobs: Sequence[LearnJob]) -> list[tuple[Any, Any]]:
+    def _learn(self, jobs: Sequence[LearnJob]) -> list[tuple[object, object]]:
         self._settle_doubt()
         self._last_group = len(jobs)
         names = list(dict.fromkeys(job.model for job in jobs))
-        told: list[tuple[Any, Any]] = []
+        told: list[tuple[object, object]] = []
         after: dict[str, ServedModel] = {}
         written: list[tuple[str, LogEntry]] = []
         with self.log.transaction():
@@ -228,7 +228,7 @@ class Learning:
 
     # Forgetting
 
-    def _forget(self, jobs: Sequence[ForgetJob]) -> list[tuple[Any, Any]]:
+    def _forget(self, jobs: Sequence[ForgetJob]) -> list[tuple[object, object]]:
         (job,) = jobs
         self._settle_doubt()
         name, held = job.model, self._held[job.model]
@@ -262,7 +262,7 @@ class Learning:
         self._metrics.forgotten[name] += plan.size
         self._metrics.commits += 1
         self.log.after_forgetting()
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "rows": plan.size,
             "classes_left_out": sorted(map(str, before - set(model.classes))),
         }
@@ -284,7 +284,7 @@ class Learning:
                     raise
         return learned_log(base, self.log.entries(name))
 
-    def _nothing(self, name: str, identity: str) -> Any:
+    def _nothing(self, name: str, identity: str) -> object:
         if self.log.was_forgotten(name, identity):
             return {"id": identity, "rows": 0, "already": True, "classes_left_out": []}
         return HttpProblem(

@@ -54,7 +54,7 @@ class StateLog(ABC):
     # What engines do in their own ways
 
     @abstractmethod
-    def execute(self, sql: str, *given: Any) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
         """Run a statement, with ? for what is given, and return its rows."""
 
     @contextmanager

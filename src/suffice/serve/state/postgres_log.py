@@ -50,7 +50,7 @@ class PostgresLog(StateLog):
         self.place = without_secrets(address)
         self._address, self._reading = address, reading
         try:
-            self._psycopg: Any = import_module("psycopg")
+            self._psycopg = import_module("psycopg")
         except ModuleNotFoundError:
             raise BadSetting(
                 "PostgreSQL needs psycopg, which is not installed",
@@ -98,7 +98,7 @@ class PostgresLog(StateLog):
             self.execute("UPDATE suffice_log SET xid = '0'")
             self.execute("DELETE FROM suffice_snapshots")
 
-    def execute(self, sql: str, *given: Any) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
         """Run a statement, with ? for what is given, and return its rows."""
         if self._connection is None or self._connection.closed:
             self._connection = None

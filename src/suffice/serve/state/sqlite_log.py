@@ -101,7 +101,7 @@ class SqliteLog(StateLog):
             raise
         return connection
 
-    def execute(self, sql: str, *given: Any) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
         """Run a statement, with ? for what is given, and return its rows."""
         try:
             return self._connection.execute(sql, given).fetchall()

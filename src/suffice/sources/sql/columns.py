@@ -91,11 +91,11 @@ class Database(Protocol):
         """Return the answer as an Arrow table; what is refused is a `BadRows` with the name."""
         ...
 
-    def batches(self, query: str) -> Iterator[Any]:
+    def batches(self, query: str) -> Iterator[object]:
         """Yield the answer as Arrow record batches, without holding all of it."""
         ...
 
-    def snapshot(self) -> AbstractContextManager[Any]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Let all queries inside see the same rows, where the database can."""
         ...
 

@@ -61,12 +61,12 @@ class DuckDbTable:
         with refusals(self.name):
             yield from self._relation.query(VIEW, query).to_arrow_reader(MOST_ROWS)
 
-    def snapshot(self) -> AbstractContextManager[Any]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Do nothing: whoever else could change the rows is in this process."""
         return nullcontext()
 
 
-def open_duckdb(data: Any, name: str | None = None, adds_up: bool | None = None) -> SqlSource:
+def open_duckdb(data: object, name: str | None = None, adds_up: bool | None = None) -> SqlSource:
     """Return a relation as a source; of a connection alone nobody can say which table is meant."""
     if hasattr(data, "table_function"):
         raise BadSetting(
@@ -112,7 +112,7 @@ def _column(name: str, kind: str) -> SqlColumn:
 @contextmanager
 def refusals(name: str) -> Iterator[None]:
     """Turn what DuckDB refuses into a refusal that names the table."""
-    duckdb: Any = import_module("duckdb")
+    duckdb = import_module("duckdb")
     try:
         yield
     except duckdb.ConnectionException as error:

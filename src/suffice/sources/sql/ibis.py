@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from suffice.engines.parts import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
@@ -23,7 +23,7 @@ S = TypeVar("S", bound=Mergeable)
 
 def open_ibis(data: object, name: str | None = None) -> Source | None:
     """Return a table of Ibis as a source."""
-    ibis: Any = import_module("ibis")
+    ibis = import_module("ibis")
     if not isinstance(data, ibis.Table):
         return None
     backend = data.get_backend()
@@ -47,7 +47,7 @@ class OtherTable(ArrowSource):
         summarize: Callable[[Chunk], S],
         wanted: Wanted,
         progress: Progress[S] | None = None,
-        told: Callable[[Progress[S]], Any] | None = None,
+        told: Callable[[Progress[S]], object] | None = None,
     ) -> S | None:
         """Return the merged summary of all rows, streamed out of the database."""
         warn_of_streaming(self.name, "only DuckDB and PostgreSQL add them up exactly")

@@ -77,7 +77,7 @@ class PostgresTable:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let all queries inside see the same rows, unless a transaction is open already."""
-        psycopg: Any = import_module("psycopg")
+        psycopg = import_module("psycopg")
         idle = self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         with refusals(self.name, self._connection), self._connection.transaction():
             if idle:
@@ -109,7 +109,7 @@ class PostgresTable:
 
 
 def postgres_table(
-    connection: Any,
+    connection: object,
     table: str | None,
     query: str | None,
     name: str | None = None,
@@ -138,7 +138,7 @@ def _column(name: str, code: int, types: dict[int, tuple[str, bool]]) -> SqlColu
 
 
 def _table(cursor: Any, rows: Sequence[Sequence[Any]]) -> Any:
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     types = {BOOL: pa.bool_(), **dict.fromkeys(INTEGERS, pa.int64()), 700: pa.float32()}
     types |= {701: pa.float64(), NUMERIC: pa.float64(), **dict.fromkeys(TEXTS, pa.string())}
     arrays, names = [], []
@@ -165,7 +165,7 @@ def _are_codes(cells: Sequence[Any]) -> bool:
 @contextmanager
 def refusals(name: str, connection: Any) -> Iterator[None]:
     """Turn what PostgreSQL refuses into a refusal that names the table."""
-    psycopg: Any = import_module("psycopg")
+    psycopg = import_module("psycopg")
     try:
         yield
     except psycopg.Error as error:

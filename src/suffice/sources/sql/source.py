@@ -105,7 +105,7 @@ class SqlSource(ArrowSource):
         summarize: Callable[[Chunk], S],
         wanted: Wanted,
         progress: Progress[S] | None = None,
-        told: Callable[[Progress[S]], Any] | None = None,
+        told: Callable[[Progress[S]], object] | None = None,
     ) -> S | None:
         """Return the merged summary of all rows, streamed out of the database."""
         if self.size == 0:
@@ -154,7 +154,7 @@ class SqlSource(ArrowSource):
     # Sums
 
     def sums(
-        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
+        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], object]
     ) -> SumsFound | None:
         """Return statistics that the database adds up; None where rows have to be streamed.
 
@@ -176,7 +176,7 @@ class SqlSource(ArrowSource):
         return found
 
     def _sums(
-        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
+        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], object]
     ) -> SumsFound | None:
         rows = self._rows(wanted, summarize)
         self._check(rows, wanted)
@@ -242,7 +242,7 @@ class SqlSource(ArrowSource):
         ]
         return SumsFound(columns, *parts_of(rows, asked, cells, texts))
 
-    def _rows(self, wanted: Wanted, summarize: Callable[[Chunk], Any]) -> SqlRows:
+    def _rows(self, wanted: Wanted, summarize: Callable[[Chunk], object]) -> SqlRows:
         assert wanted.target is not None
         dialect = self.database.dialect
         label = dialect.identifier(wanted.target)
@@ -260,7 +260,7 @@ class SqlSource(ArrowSource):
         )
         return rows
 
-    def _refuse(self, chunk: Chunk, summarize: Callable[[Chunk], Any]) -> NoReturn:
+    def _refuse(self, chunk: Chunk, summarize: Callable[[Chunk], object]) -> NoReturn:
         """Let whoever would have learned from a row say why it cannot be."""
         try:
             summarize(chunk)
@@ -322,7 +322,7 @@ class _Other:
         self.here = database.here
         self.run, self.batches = database.run, database.batches
 
-    def snapshot(self) -> AbstractContextManager[Any]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Stay within the snapshot that there is."""
         return nullcontext()
 

@@ -126,7 +126,7 @@ class SecondMoments(ArraysOfFields, ABC):
 
     def embedded(self, places: IntArray, width: int) -> Self:
         """Return the moments of the same rows with more columns, which were all zero."""
-        changed: dict[str, Any] = {}
+        changed: dict[str, object] = {}
         for field in fields(self):  # type: ignore[arg-type]
             part = getattr(self, field.name)
             if field.name.startswith("scatter") and np.ndim(part) == 2:

@@ -112,7 +112,7 @@ def moved(base: Pair, other: Pair, left: Pair, mean: Pair, gap: Pair) -> Moved:
     return Moved(plus(mean, times(gap, share)), times(gap, root(times(base, share))))
 
 
-def in_units(*weights: Pair) -> tuple[list[Pair], Any]:
+def in_units(*weights: Pair) -> tuple[list[Pair], object]:
     """Return weights in units of 4ⁿ near the last of them, and 2ⁿ, so that products stay in range.
 
     >>> in_units((1.0, 0.0), (3.0, 0.0))

@@ -164,7 +164,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
             raise refusal("statistics", "hold more documents than were learned")
 
 
-def _check_labels(labels: tuple[Any, ...], dtype: object) -> None:
+def _check_labels(labels: tuple[object, ...], dtype: object) -> None:
     """Refuse labels that are not of the type that they are said to be."""
     if not isinstance(dtype, str) or len(dtype) > 16:
         raise refusal("labels", "are of no type that is known")
@@ -245,7 +245,7 @@ def _check_form(form: Any, model: Any, place: str) -> None:
             raise refusal(place, "has other coefficients than the model")
 
 
-def _check_choice(chosen: Any, model: Any) -> None:
+def _check_choice(chosen: object, model: Any) -> None:
     if not isinstance(chosen, dict) or set(chosen) != {"asked", "product"}:
         raise refusal("chosen", "says nothing about families")
     check_form(chosen["product"], "chosen")  # 0.0 would be equal to 0, and is no place

@@ -97,7 +97,7 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("model", "is not smoothed as its settings say")
 
 
-def _check_path(penalty: object, state: Mapping[str, Any]) -> None:
+def _check_path(penalty: object, state: Mapping[str, object]) -> None:
     """Refuse a path of penalties, or an average over one, that the settings do not ask for."""
     averaged = name_of(state["model"]) == "AveragedForm"
     if state.get("path") is None:
@@ -223,7 +223,7 @@ def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner
     )
 
 
-def _latent(settings: Mapping[str, Any], product: Any) -> Any:
+def _latent(settings: Mapping[str, object], product: Any) -> Any:
     """Return what makes a model of the statistics of hidden classes."""
     from suffice.models.latent.maximization import HiddenClasses, is_known
     from suffice.models.naive_bayes.smoothing import checked_smoothing

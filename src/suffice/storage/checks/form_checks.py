@@ -20,6 +20,8 @@ from suffice.storage.stored_labels import are_labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from suffice.statistics.keyed_counts import NgramCounts, TermCounts
+
     Sizes = dict[str, int]
 
 LINEAR = (
@@ -263,11 +265,11 @@ MOST_FACTOR = 1e6
 """By which scores of texts are multiplied: beyond, nothing could have been learned from any."""
 
 
-def _terms(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _terms(value: TermCounts | NgramCounts, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if value.counts.max(initial=0.0) < MOST_COUNT else "has counts without a finite sum"
 
 
-def _ngrams(value: Any, sizes: Sizes) -> str:
+def _ngrams(value: NgramCounts, sizes: Sizes) -> str:
     """Bytes have BOS before them and nowhere else, and EOT at their end and nowhere else."""
     if why := _terms(value, sizes):
         return why

@@ -11,15 +11,20 @@ from suffice.storage.checks.rules import ROUNDING, is_sum_of_squares
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from suffice.models.linear.averaged_form import AveragedForm
+    from suffice.models.linear.form import LinearForm
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.penalty_path.path import PenaltyPath
+
     Sizes = dict[str, int]
 
 
-def _linear(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _linear(value: LinearForm, sizes: Sizes) -> str:  # noqa: ARG001
     top = float(value.offsets.max(initial=-np.inf))
     return "" if np.isfinite(top) else "has no class with a finite offset"
 
 
-def _logistic(value: Any, sizes: Sizes) -> str:
+def _logistic(value: LogisticFit, sizes: Sizes) -> str:
     if sizes["m"] != sizes["k"] - 1 or sizes["e"] != sizes["d"] + 1:
         return "has a θ of other classes or columns"
     if sizes.get("c", sizes["m"] * sizes["e"]) != sizes["m"] * sizes["e"]:
@@ -32,14 +37,14 @@ def _logistic(value: Any, sizes: Sizes) -> str:
     return "" if is_sum_of_squares(covariance) else "has a covariance with a negative variance"
 
 
-def _averaged(value: Any, sizes: Sizes) -> str:
+def _averaged(value: AveragedForm, sizes: Sizes) -> str:
     if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
         return "has shares that do not add up to one"
     same = all(form.labels == value.labels for form in value.members)
     return "" if same else "has members of other classes"
 
 
-def _path(value: Any, sizes: Sizes) -> str:
+def _path(value: PenaltyPath, sizes: Sizes) -> str:
     if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
         return "has shares that do not add up to one"
     if (value.penalties[1:] >= value.penalties[:-1]).any():

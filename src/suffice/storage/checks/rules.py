@@ -18,6 +18,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.columns.design import Design
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+    from suffice.models.gaussian.full_normals import FullNormals
+    from suffice.models.gaussian.law.factored_covariance import Spread
+    from suffice.models.gaussian.law.normal import Normal
+    from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+    from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
+    from suffice.models.gaussian.predictive.full_students import FullStudents
+    from suffice.models.mixture.laws import MixtureLaws
+    from suffice.models.mixture.record import ClassMixtures, MixtureRecord
+    from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
+    from suffice.models.naive_bayes.model import NaiveBayesModel
+    from suffice.models.pool.model import PoolModel
+    from suffice.models.text.learner import TextRecord
+    from suffice.statistics.by_column import ByColumn
+    from suffice.statistics.folds import Folds
+    from suffice.statistics.moments.diagonal import DiagonalMoments
+    from suffice.statistics.moments.full import Moments
+    from suffice.statistics.moments.pooled import PooledMoments
+    from suffice.statistics.tallies import Tallies
+    from suffice.statistics.totals import Totals
+
     Sizes = dict[str, int]
 
 ROUNDING = 1e-8
@@ -72,7 +95,7 @@ def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -
     return True
 
 
-def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _scatter(value: Moments | PooledMoments, sizes: Sizes) -> str:  # noqa: ARG001
     if not is_sum_of_squares(value.scatter, value.bound):
         return "has no scatter of squares"
     return _second_doubles(value)
@@ -101,7 +124,7 @@ def exceeds(part: Any, whole: Any) -> bool:
     return bool(np.any(part > whole * (1.0 + ROUNDING) + LEFTOVER))
 
 
-def _tallies(value: Any, sizes: Sizes) -> str:
+def _tallies(value: Tallies, sizes: Sizes) -> str:
     if sizes["n"] != sum(map(len, value.levels)):
         return "has other weights than levels"
     start = 0
@@ -114,30 +137,30 @@ def _tallies(value: Any, sizes: Sizes) -> str:
     return ""
 
 
-def _totals(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _totals(value: Totals, sizes: Sizes) -> str:  # noqa: ARG001
     blank = value.missing is not None and exceeds(value.missing, value.weight)
     return "has more blank cells than rows" if blank else ""
 
 
-def _counted(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _counted(value: DiagonalMoments, sizes: Sizes) -> str:  # noqa: ARG001
     if exceeds(value.counts, value.weight):
         return "has more cells than rows"
     return _second_doubles(value)
 
 
-def _by_column(value: Any, sizes: Sizes) -> str:
+def _by_column(value: ByColumn, sizes: Sizes) -> str:
     sizes["d"] = sum(part.width for part in value.parts)
     return ""
 
 
-def _folds(value: Any, sizes: Sizes) -> str:
+def _folds(value: Folds, sizes: Sizes) -> str:
     kinds = {type(group).__name__ for part in value.parts for group in part.groups.values()}
     sizes["d"] = max((g.width for p in value.parts for g in p.groups.values()
                       if hasattr(g, "width")), default=0)  # fmt: skip
     return "" if len(value.parts) == FOLDS and kinds <= {"ByColumn"} else "has other folds"
 
 
-def _design(value: Any, sizes: Sizes) -> str:
+def _design(value: Design, sizes: Sizes) -> str:
     width = value.columns.width
     if value.kept is None:
         return "" if sizes.setdefault("d", width) == width else "has other means than columns"
@@ -151,7 +174,7 @@ def _origin(value: Any) -> str:
     return "has an origin of two parts" if (np.abs(value.origin_low) > room).any() else ""
 
 
-def _full(value: Any, sizes: Sizes) -> str:
+def _full(value: FullNormals | FullStudents, sizes: Sizes) -> str:
     if why := _origin(value):
         return why
     if sizes["m"] not in (1, sizes["k"]) or sizes["a"] != int(value.active.sum()):
@@ -169,7 +192,7 @@ def _full(value: Any, sizes: Sizes) -> str:
     return ""
 
 
-def _diagonal(value: Any, sizes: Sizes) -> str:
+def _diagonal(value: DiagonalNormals | DiagonalStudents, sizes: Sizes) -> str:
     if why := _origin(value):
         return why
     if sizes["m"] not in (1, sizes["k"]):
@@ -179,11 +202,11 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
-def _full_students(value: object, sizes: Sizes) -> str:
+def _full_students(value: FullStudents, sizes: Sizes) -> str:
     return _full(value, sizes) or _students(value)
 
 
-def _diagonal_students(value: Any, sizes: Sizes) -> str:
+def _diagonal_students(value: DiagonalStudents, sizes: Sizes) -> str:
     if why := _diagonal(value, sizes) or _students(value):
         return why
     one = not value.joint or (value.freedom == value.freedom[:, :1]).all()
@@ -195,13 +218,13 @@ def _students(value: Any) -> str:
     return "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
 
 
-def _averaged_laws(value: Any, sizes: Sizes) -> str:
+def _averaged_laws(value: AveragedLaws, sizes: Sizes) -> str:
     if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
         return "has a law without a share"
     return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of no whole"
 
 
-def _student(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _student(value: StudentColumns, sizes: Sizes) -> str:  # noqa: ARG001
     if why := _origin(value):
         return why
     with np.errstate(over="ignore"):
@@ -217,7 +240,7 @@ def laws_flaw(value: Any, sizes: Sizes) -> str:
     return "" if known else "has levels that no cell can be"
 
 
-def priors(value: Any, sizes: Sizes) -> str:
+def priors(value: GenerativeModel | NaiveBayesModel | TextRecord, sizes: Sizes) -> str:
     """Priors of classes add up to 1."""
     if not np.isfinite(value.weights.sum()):
         return "has weights without a finite sum"
@@ -261,7 +284,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     return "" if scores else priors(value, sizes)
 
 
-def _pool(value: Any, sizes: Sizes) -> str:
+def _pool(value: PoolModel, sizes: Sizes) -> str:
     """Shares are shares, of members and of what each averages over."""
     if not sizes["k"] or not np.isfinite(value.weights.sum()):
         return "has weights without a finite sum"
@@ -274,7 +297,7 @@ def _pool(value: Any, sizes: Sizes) -> str:
     return "" if set(value.kinds) <= KINDS else "has columns of no kind that is known"
 
 
-def _mixture(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _mixture(value: MixtureRecord, sizes: Sizes) -> str:  # noqa: ARG001
     """Forms are among the fourteen, and noise is a share."""
     from suffice.models.gaussian.forms import LETTERS  # other files have none
 
@@ -283,13 +306,13 @@ def _mixture(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if value.noise < 1.0 else f"has noise in {value.noise:g} of all rows"
 
 
-def _class_mixtures(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _class_mixtures(value: ClassMixtures, sizes: Sizes) -> str:  # noqa: ARG001
     from suffice.models.gaussian.forms import LETTERS  # other files have none
 
     return "" if set(value.forms) <= set(LETTERS) else "has a form that is not known"
 
 
-def _mixture_laws(value: Any, sizes: Sizes) -> str:
+def _mixture_laws(value: MixtureLaws, sizes: Sizes) -> str:
     """Every component belongs to one class, and every class has some."""
     mixing = value.mixing
     if value.components.size != sizes["c"]:
@@ -320,13 +343,13 @@ def _mixture_stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if sound else "has moments of no squares"
 
 
-def _law(value: Any, sizes: Sizes) -> str:
+def _law(value: Normal, sizes: Sizes) -> str:
     if not sizes["d"]:
         return "has no columns"
     return "" if is_sum_of_squares(value.covariance) else "has a covariance of negative variances"
 
 
-def _spread(value: Any, sizes: Sizes) -> str:
+def _spread(value: Spread, sizes: Sizes) -> str:
     """Directions are orthonormal, and zero where a column is constant."""
     directions, constant = value.directions, value.scale == 0.0
     if sizes["r"] > sizes["d"] or np.abs(directions).max(initial=0.0) > 1.0 + ROUNDING:

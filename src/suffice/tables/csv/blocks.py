@@ -7,7 +7,7 @@ the row where this one stopped: it knows the lines.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.tables.arrow_types import ArrowBatch, ArrowCells, ArrowType
     from suffice.tables.csv.dialect import Dialect
     from suffice.tables.table_bytes import TableBytes
 
@@ -53,13 +54,12 @@ class CsvBlocks:
         self.codeless = frozenset(codeless)
         self._dialect = dialect
         self._names = list(names)
-        self._pa: Any = import_module("pyarrow")
-        self._compute: Any = import_module("pyarrow.compute")
+        self._pa = import_module("pyarrow")
+        self._compute = import_module("pyarrow.compute")
 
-    def _blocks(self, types: Mapping[str, Any]) -> Iterator[Any]:
+    def _blocks(self, types: Mapping[str, ArrowType]) -> Iterator[ArrowBatch]:
         """Yield batches of columns, which become what `types` says; blank cells are null."""
-        pa, reader = self._pa, import_module("pyarrow.csv")
-        made: Any = reader
+        pa, made = self._pa, import_module("pyarrow.csv")
         with self._source.open() as file:
             checked = CheckedQuotes(
                 file,
@@ -102,7 +102,7 @@ class CsvBlocks:
         self.codeless = frozenset(self._names) - others
         return evidence
 
-    def _see(self, cells: Any, seen: ColumnEvidence, done: int) -> bool:
+    def _see(self, cells: ArrowCells, seen: ColumnEvidence, done: int) -> bool:
         """Look at the cells of one column; return whether all are plain numbers, or blank."""
         there = len(cells) - cells.null_count
         if not there:
@@ -112,7 +112,7 @@ class CsvBlocks:
             # A fraction is told by its value: in a file as large as this there would be one.
             whole = numbers == np.floor(numbers)
             if not self._holds_codes(cells, numbers, whole):
-                seen.see_numbers(there, decimal=np.count_nonzero(whole) < there)
+                seen.see_numbers(there, decimal=bool(np.count_nonzero(whole) < there))
                 if not seen.shows_point and _has_points(cells):
                     seen.see_points(_texts(cells.slice(0, LOOK)))
                     if not seen.shows_point:
@@ -129,7 +129,7 @@ class CsvBlocks:
             )
         return False
 
-    def _numbers(self, cells: Any) -> NDArray[np.float64] | None:
+    def _numbers(self, cells: ArrowCells) -> NDArray[np.float64] | None:
         """Return cells as numbers, NaN where blank; None if any is not a number, or not finite."""
         try:
             # A few first: pyarrow makes a message for each cell that it cannot read.
@@ -140,7 +140,7 @@ class CsvBlocks:
         return _finite(found)
 
     def _holds_codes(
-        self, cells: Any, numbers: NDArray[np.float64], whole: NDArray[np.bool_]
+        self, cells: ArrowCells, numbers: NDArray[np.float64], whole: NDArray[np.bool_]
     ) -> bool:
         """Whether any of these numbers is a code: begins with a zero, or has too many digits.
 
@@ -153,8 +153,9 @@ class CsvBlocks:
         size = np.abs(numbers[rows])
         suspects = size >= 10.0**DIGITS
         # Looked up where they lie: that is ten times as fast as asking for each beginning.
-        text = np.frombuffer(held, np.uint8)
-        edges = np.frombuffer(ends, np.int32, len(cells) + 1, 4 * cells.offset)
+        text = np.frombuffer(memoryview(held), np.uint8)
+        assert ends is not None
+        edges = np.frombuffer(memoryview(ends), np.int32, len(cells) + 1, 4 * cells.offset)
         at, end = edges[rows], edges[rows + 1]
         first = text.take(at, mode="clip")
         minus = first == ord("-")
@@ -184,7 +185,7 @@ class CsvBlocks:
         except (self._pa.ArrowException, UnsoundQuotes, SufficeError):
             yield done, None
 
-    def _types(self, names: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
+    def _types(self, names: Sequence[str], kinds: Sequence[str]) -> dict[str, ArrowType]:
         """Return what columns are read as: words as codes, and numbers known to be plain at once.
 
         Columns that nobody asks for have been looked at if quotation marks are vouched for; if not,
@@ -200,7 +201,7 @@ class CsvBlocks:
                 types[name] = pa.float64()
         return types
 
-    def _column(self, cells: Any, kind: str, name: str) -> NDArray[Any]:
+    def _column(self, cells: ArrowCells, kind: str, name: str) -> NDArray[np.generic]:
         if self._pa.types.is_floating(cells.type):
             found = _finite(cells)
             if found is None:
@@ -221,22 +222,22 @@ class CsvBlocks:
             held = typed_cells(words, kind, name, str)
             levels = np.append(held, [None if held.dtype == object else np.nan])
         codes = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
-        column: NDArray[Any] = levels[codes]
+        column: NDArray[np.generic] = levels[codes]
         return column
 
 
-def _finite(cells: Any) -> NDArray[np.float64] | None:
+def _finite(cells: ArrowCells) -> NDArray[np.float64] | None:
     """Return numbers, NaN where blank; None where any is not finite: `nan` is a word."""
     numbers: NDArray[np.float64] = cells.to_numpy(zero_copy_only=False)
     plain = np.count_nonzero(np.isfinite(numbers)) + cells.null_count == len(cells)
     return numbers if plain else None
 
 
-def _has_points(cells: Any) -> bool:
+def _has_points(cells: ArrowCells) -> bool:
     """Whether a point is anywhere in some texts."""
     held = cells.buffers()[2]
     return held is not None and b"." in memoryview(held).tobytes()
 
 
-def _texts(cells: Any) -> list[str]:
+def _texts(cells: ArrowCells) -> list[str]:
     return [cell for cell in cells.to_pylist() if cell is not None]

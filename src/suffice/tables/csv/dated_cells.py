@@ -83,7 +83,7 @@ class DateFound(NamedTuple):
 
 
 def spelling_of_dates(
-    held: DatedCells, first: Mapping[str, Any], others: int, order: str | None, usual: str
+    held: DatedCells, first: Mapping[str, object], others: int, order: str | None, usual: str
 ) -> DateFound:
     """Return how a column of dates is written, by all its cells.
 
@@ -144,7 +144,7 @@ def _doubt(held: DatedCells, first: Mapping[str, Any], chosen: str, order: str |
 
 
 def declared_date(
-    held: DatedCells, first: Mapping[str, Any], numbers: int, others: int, name: str, kind: str,
+    held: DatedCells, first: Mapping[str, object], numbers: int, others: int, name: str, kind: str,
     usual: str,
 ) -> DateFound:  # fmt: skip
     """Return how a column is written that somebody says holds dates; refuse one that does not.

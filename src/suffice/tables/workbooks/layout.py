@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
     group: int | None = None
 
 
-def text_of(cell: Any) -> str:
+def text_of(cell: object) -> str:
     """Return a cell of a sheet as a table of text has it.
 
     >>> [text_of(cell) for cell in (2.0, 2.5, True, date(2024, 1, 5), time(10, 30), "a", None)]
@@ -63,13 +63,13 @@ def text_of(cell: Any) -> str:
     return cell.isoformat() if isinstance(cell, (date, time)) else str(cell)
 
 
-def is_there(cell: Any) -> bool:
+def is_there(cell: object) -> bool:
     """Whether a cell holds anything."""
     return cell is not None and not (isinstance(cell, str) and not cell.strip())
 
 
 def layout_of(
-    rows: Sequence[Sequence[Any]], header: bool | None, expected: Collection[str]
+    rows: Sequence[Sequence[object]], header: bool | None, expected: Collection[str]
 ) -> Layout:
     """Find the header among the first rows of a sheet.
 
@@ -104,7 +104,7 @@ def layout_of(
     return _with_group(rows, place)
 
 
-def _with_group(rows: Sequence[Sequence[Any]], header: int) -> Layout:
+def _with_group(rows: Sequence[Sequence[object]], header: int) -> Layout:
     """Return a header, with the row of groups above or below it that makes its names different."""
     names = [text_of(cell).strip() for cell in rows[header]]
     known = [name for name in names if name]
@@ -127,7 +127,7 @@ def _with_group(rows: Sequence[Sequence[Any]], header: int) -> Layout:
 
 
 def names_of(
-    rows: Sequence[Sequence[Any]], layout: Layout, spans: Mapping[int, int] | None = None
+    rows: Sequence[Sequence[object]], layout: Layout, spans: Mapping[int, int] | None = None
 ) -> list[str]:
     """Return the names of columns; empty for those without one.
 
@@ -162,7 +162,7 @@ def names_of(
     return [f"{word} {name}".strip() if word != name else name for word, name in pairs]
 
 
-def is_total(row: Sequence[Any]) -> bool:
+def is_total(row: Sequence[object]) -> bool:
     """Whether a last row says that it holds sums.
 
     >>> is_total(["Total", "", 12.0]), is_total(["Totnes", 3.0, 12.0]), is_total(["Summe:", 5.0])

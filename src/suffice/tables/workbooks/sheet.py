@@ -74,7 +74,7 @@ class SheetTable(TextRows):
     def _opened(self, source: TableBytes, asked: str | None) -> tuple[str, Any]:
         """Return the name of the sheet to be read, and what opens it."""
         try:
-            reader: Any = import_module("python_calamine")
+            reader = import_module("python_calamine")
         except ImportError:
             raise BadFile(
                 f"{self.name} is a workbook, and python-calamine, which reads it, is not installed",
@@ -135,7 +135,7 @@ class SheetTable(TextRows):
     def _look_at_rows(self, first: int, names: Sequence[str]) -> None:
         """Look at all rows once: which columns hold anything, and what stands below the table."""
         used = [bool(name) for name in names]
-        last: list[tuple[int, list[Any]]] = []
+        last: list[tuple[int, list[object]]] = []
         for place, row in enumerate(self._sheet.iter_rows()):
             if place < first or not any(map(is_there, row)):
                 continue
@@ -250,7 +250,7 @@ class SheetTable(TextRows):
         yield from super().tables(names, kinds, size, start)
 
 
-def _is_remark(row: Sequence[Any]) -> bool:
+def _is_remark(row: Sequence[object]) -> bool:
     there = [cell for cell in row if is_there(cell)]
     return len(there) == 1 and isinstance(there[0], str)
 

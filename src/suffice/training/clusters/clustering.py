@@ -216,7 +216,7 @@ class Clusters:
 
 
 def cluster_rows(
-    data: Any,
+    data: object,
     hooks: Hooks,
     *,
     reading: TableReading,
@@ -392,6 +392,6 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value that JSON has a word for."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

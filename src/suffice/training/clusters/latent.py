@@ -249,7 +249,7 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value that JSON has a word for."""
     if isinstance(value, float) and not math.isfinite(value):
         return None

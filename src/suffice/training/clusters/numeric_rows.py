@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class NumericRows:
     @classmethod
     def read(
         cls,
-        data: Any,
+        data: object,
         reading: TableReading,
         drop: Sequence[str],
         hooks: Hooks,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def _looked(name: str, numbers: FloatArray, rows: JudgedRows) -> PossibleCodes |
     return PossibleCodes(name, many, min(smoothness(tallies), smoothness(tallies[1:])))
 
 
-def smoothness(tallies: NDArray[Any]) -> float:
+def smoothness(tallies: NDArray[np.generic]) -> float:
     """Return the share of orders of values by which classes change as little as by their own.
 
     `tallies` (values, classes) says how often each class came with each value. The change from one

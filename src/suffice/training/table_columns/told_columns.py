@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ SEED = 0
 
 def told_columns(
     table: Table,
-    labels: NDArray[Any],
+    labels: NDArray[np.generic],
     spellings: Mapping[str, Spelling],
     reading: TableReading,
     hooks: Hooks,

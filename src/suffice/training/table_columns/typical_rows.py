@@ -55,7 +55,7 @@ def most_typical(
 
 
 def calibrated(
-    learned: Any, table: Table, labels: Sequence[object] | None = None
+    learned: object, table: Table, labels: Sequence[object] | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Return `most_typical`, by how far out the rows of the fit lay, where the model knows."""
     best, found = most_typical(learned, table, labels)
@@ -80,7 +80,7 @@ def _too_few(learned: Any) -> NDArray[np.bool_]:
     return few & ~few.all()
 
 
-def rates_of(learned: Any, table: Table, labels: NDArray[Any]) -> OutlierRates:
+def rates_of(learned: Any, table: Table, labels: NDArray[np.generic]) -> OutlierRates:
     """Return how typical training rows are, each of a model of all the others."""
     rows = tried(table, len(learned.labels))
     chosen = labels[rows].tolist()

@@ -107,8 +107,8 @@ class AveragingLearner:
 
     def forget(
         self,
-        held: Any,
-        gone: Any,
+        held: object,
+        gone: object,
         coded: NDArray[np.bool_] | None = None,
         names: Sequence[str] | None = None,
     ) -> Any:

@@ -62,7 +62,7 @@ class OnlineRule(ABC):
         codes: IntArray,
         labels: tuple[Label, ...],
         weights: FloatArray | None = None,
-        *how: Any,
+        *how: object,
     ) -> Self:
         """Return what one more batch makes of it: look at the columns first, then go through it.
 

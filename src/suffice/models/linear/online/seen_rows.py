@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -217,7 +217,7 @@ def _stored_moments(rows: SparseRows, weights: FloatArray | None) -> DiagonalMom
     return DiagonalMoments(weight, counts, mean, np.zeros(width), scatter, error)
 
 
-def _sums(places: NDArray[np.integer[Any]], values: FloatArray, width: int) -> FloatArray:
+def _sums(places: NDArray[np.integer], values: FloatArray, width: int) -> FloatArray:
     return np.bincount(places, values, minlength=width).astype(np.float64, copy=False)
 
 
