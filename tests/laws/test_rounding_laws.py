@@ -51,6 +51,8 @@ def steps(draw: Any, *, blanks: bool) -> Step:
     if draw(st.booleans()):
         rows *= 10.0 ** rng.uniform(-6.0, 6.0, size=(size, 1))
     rows += draw(st.sampled_from([0.0, 0.0, 1e3, 1e8]))
+    if draw(st.booleans()):  # on a grid, where a scatter below one step is none
+        rows = np.round(rows, draw(st.sampled_from([0, 2, 6])))
     if draw(st.integers(0, 4)) == 0:
         rows[:, 0] = rows[0, 0]
     if blanks:

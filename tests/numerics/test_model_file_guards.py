@@ -294,6 +294,9 @@ SOUND: dict[str, Case] = {
     "has a weight of two parts": (
         "per-class", ("statistics", "groups", FIRST, "groups", "a", "weight_low"), 1.0,
     ),
+    "has cells on a grid that nobody looked for": (
+        "shared", (*STATISTICS, "steps"), lambda steps: np.full(3, 7.0),
+    ),
     "has squares of two parts": ("shared", (*STATISTICS, "scatter_low"), put(((0, 0), 1e3))),
     "has other weights than levels": ("binned", (*STATISTICS, "parts", 0, "held"), cut),
     "has levels that no cell can be": (

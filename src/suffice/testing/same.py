@@ -28,7 +28,7 @@ ERRORS_OF_WEIGHTS = ("weight_error", "weights_error", "counts_error")
 """Fields that bound the rounding of weights, of which statistics have one."""
 _PARTS = (
     "scatter_low", "sum_error", "anchor", "anchors", "weight_low", "weights_low", "counts_low",
-    "usual", "unusual",
+    "usual", "unusual", "steps",
     *ERRORS_OF_WEIGHTS,
 )  # fmt: skip
 PRECISION = {*_PARTS, *(f"{name}{KEPT}" for name in _PARTS)}

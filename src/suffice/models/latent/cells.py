@@ -156,7 +156,7 @@ def _columns_of(part: Any, places: IntArray) -> Any:
         missing = None if part.missing is None else part.missing[places]
         return Totals(part.weight, part.sums[places], missing)
     names = ("counts", "mean", "low", "scatter", "error", "scatter_low", "sum_error", "anchor",
-             "counts_low", "counts_error", "usual", "unusual")  # fmt: skip
+             "counts_low", "counts_error", "usual", "unusual", "steps")  # fmt: skip
     cut = {n: v[places] for n in names if isinstance(v := getattr(part, n), np.ndarray)}
     return replace(part, **cut)
 

@@ -231,6 +231,7 @@ def _spread(part: Any, rows: float, variances: FloatArray) -> object:
         scatter=part.scatter + np.where(seen, rows * variances, 0.0),
         usual=None,
         unusual=None,
+        steps=None,
     )
 
 

@@ -46,6 +46,7 @@ from suffice.statistics.moments.rounding import (
     moved,
     moving_error,
 )
+from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import (
     check_kinds,
     last_digits,
@@ -90,6 +91,7 @@ class DiagonalMoments(SecondMoments):
     counts_error: FloatArray | None = None
     usual: FloatArray | None = None
     unusual: FloatArray | None = None
+    steps: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -123,11 +125,13 @@ class DiagonalMoments(SecondMoments):
             scatter[counts == 0.0] = error[counts == 0.0] = 0.0
         slack = None if weights is None else relative[:, np.newaxis] * counts
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
+        steps = steps_of(rows, weights)
         found = [
             cls(
                 float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c],
                 counts_error=None if slack is None else slack[c], usual=usual,
                 unusual=None if unusual is None else unusual[c],
+                steps=steps,
             )
             for c in range(size)
         ]  # fmt: skip
@@ -145,6 +149,7 @@ class DiagonalMoments(SecondMoments):
             float(weight[0]), counts[0], *few.mean, few.squares[0], few.error, few.squares[1],
             few.sum_error, weight_low=float(weight[1]),
             counts_low=counts[1] if counts[1].any() else None, usual=few.usual, unusual=few.unusual,
+            steps=few.steps,
         )  # fmt: skip
 
     @property
@@ -252,20 +257,20 @@ class DiagonalMoments(SecondMoments):
         away = np.abs((mean[0] - ours.anchor) + mean[1])
         bound = np.where(gone, np.inf, error + bound_of(held, away, sum_error, slack))
         # A single cell has no scatter; a weight of one with some left was two cells of weight ½.
-        usual, unusual = usual_after(self, other, -1.0)
+        usual = usual_after(self, other, -1.0)
         small, constant = vanished(
-            high, bound, self.scatter, unusual, last_digits(held, mean[0]), single=False
+            high, bound, self.scatter, usual, last_digits(held, mean[0]), single=False
         )
         small &= touched
         constant = gone | (touched & constant) | (small & (counts[0] == 1.0))
         high, low = np.where(small, 0.0, high), np.where(small, 0.0, low)
-        mean = settled_mean(mean, constant, usual, unusual, sum_error / held)
+        mean = settled_mean(mean, constant, usual, sum_error / held)
         mean = np.where(gone, 0.0, mean[0]), np.where(gone, 0.0, mean[1])
         error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         anchor = np.where(constant, mean[0], ours.anchor)
         found = type(self)(
             weight[0], counts[0], *mean, high, error, low, sum_error, anchor, weight[1],
-            *_counts_after(counts, slack), usual, unusual,
+            *_counts_after(counts, slack), *usual,
         )  # fmt: skip
         return with_near_anchor(found, counts[0])
 

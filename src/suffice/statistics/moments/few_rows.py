@@ -22,6 +22,7 @@ from suffice.kernels.dense.double_double import (
 )
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.moments.centres import non_finite, underflow
+from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import usual_cells
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class FewRows(NamedTuple):
     sum_error: FloatArray | None
     usual: FloatArray | None = None
     unusual: FloatArray | None = None
+    steps: FloatArray | None = None
 
 
 def rare_classes(counts: FloatArray) -> list[int]:
@@ -93,7 +95,8 @@ def summed_precisely(
     With `counts`, the weight (d,) of the cells of each column, cells that are NaN are not there.
     """
     if len(rows) == 1 and counts is None:
-        return _single(rows[0], 1.0 if weights is None else float(weights[0]), products)
+        single = _single(rows[0], 1.0 if weights is None else float(weights[0]), products)
+        return single._replace(steps=steps_of(rows, weights))
     weight: Pair = counts if counts is not None else _total(len(rows), weights)
     if products:
         one = np.zeros(len(rows), dtype=np.intp)
@@ -104,6 +107,7 @@ def summed_precisely(
     else:
         few = _squares(rows, weights, weight, counts)
     usual, unusual = usual_cells(rows, None, 1, weights) or (None, None)
+    few = few._replace(steps=steps_of(rows, weights))
     if usual is None:
         return few
     return few._replace(usual=usual, unusual=None if unusual is None else unusual[0])

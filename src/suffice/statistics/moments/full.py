@@ -43,6 +43,7 @@ from suffice.statistics.moments.rounding import (
     moved,
     moving_error,
 )
+from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import (
     check_kinds,
     last_digits,
@@ -70,7 +71,8 @@ class Moments(SecondMoments):
     `scatter_low` what its doubles cannot hold: None for the sums of a batch, which do not know it.
     `error`, `sum_error` and `weight_error` bound the rounding errors of squares and sums about the
     `anchor` (the mean, if None) and of the weight; `bound` is what follows for the variances.
-    `unusual` is the weight of cells other than the `usual` one, where nearly all are the same.
+    `unusual` is the weight of cells other than the `usual` one, where nearly all are the same, and
+    `steps` how many steps to a unit their grid has, if cells are whole numbers or short decimals.
 
     >>> Moments.of([[1.0, 2.0], [3.0, 2.0]]).scatter
     array([[2., 0.],
@@ -89,6 +91,7 @@ class Moments(SecondMoments):
     weight_error: float = 0.0
     usual: FloatArray | None = None
     unusual: FloatArray | None = None
+    steps: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -125,6 +128,7 @@ class Moments(SecondMoments):
         errors = error_of_sums(relative[:, np.newaxis], squares, np.abs(sums))
         errors += underflow(weight, squares, sums)
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
+        steps = steps_of(rows, weights)
         found = [
             cls(
                 float(weight[c]),
@@ -135,6 +139,7 @@ class Moments(SecondMoments):
                 weight_error=0.0 if weights is None else float(relative[c] * weight[c]),
                 usual=usual,
                 unusual=None if unusual is None else unusual[c],
+                steps=steps,
             )
             for c in range(size)
         ]
@@ -151,6 +156,7 @@ class Moments(SecondMoments):
         return cls(
             float(few.weight[0]), *few.mean, few.squares[0], few.error, few.squares[1],
             few.sum_error, weight_low=float(few.weight[1]), usual=few.usual, unusual=few.unusual,
+            steps=few.steps,
         )  # fmt: skip
 
     @property
@@ -244,20 +250,20 @@ class Moments(SecondMoments):
         away = np.abs((mean[0] - anchor) + mean[1])
         bound = error + bound_of(weight[0], away, sum_error, slack)
         variances = np.diagonal(high)
-        usual, unusual = usual_after(self, other, -1.0)
+        usual = usual_after(self, other, -1.0)
         gone, constant = vanished(
-            variances, bound, self._variances, unusual,
+            variances, bound, self._variances, usual,
             last_digits(weight[0], mean[0]), single=weight[0] == 1.0,
         )  # fmt: skip
         if gone.any():
             for part in (high, low):
                 part[gone] = 0.0
                 part[:, gone] = 0.0
-            mean = settled_mean(mean, constant, usual, unusual, sum_error / weight[0])
+            mean = settled_mean(mean, constant, usual, sum_error / weight[0])
             anchor = np.where(constant, mean[0], anchor)
             error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         left = type(self)(
-            weight[0], *mean, high, error, low, sum_error, anchor, weight[1], slack, usual, unusual
+            weight[0], *mean, high, error, low, sum_error, anchor, weight[1], slack, *usual
         )
         return with_near_anchor(left, weight[0])
 

@@ -127,7 +127,7 @@ def subtracted(
     sums = Sums(anchors[kept], sum_error[kept], error, slack)
     gone, constant = vanished(
         np.diagonal(high), error + more_of_means(weights[0], means, sums), held._variances,
-        usual[1], last_digits(weights[0][:, np.newaxis], means[0]).min(axis=0),
+        usual, last_digits(weights[0][:, np.newaxis], means[0]).min(axis=0),
         single=bool(np.all(weights[0] == 1.0)),
     )  # fmt: skip
     slack = slack_after(ours, theirs, weights, kept)
@@ -135,7 +135,7 @@ def subtracted(
         for part in (high, low):
             part[gone] = 0.0
             part[:, gone] = 0.0
-        means = settled_mean(means, constant, *usual, sums.sum_error / weights[0][:, np.newaxis])
+        means = settled_mean(means, constant, usual, sums.sum_error / weights[0][:, np.newaxis])
         sums = sums._replace(
             anchor=np.where(constant, means[0], sums.anchor),
             sum_error=np.where(constant, 0.0, sums.sum_error),

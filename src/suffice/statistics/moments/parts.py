@@ -75,7 +75,7 @@ def explicit_part(state: Moments | DiagonalMoments, name: str) -> FloatArray:
         return state.mean
     if name == "sum_error":
         return state._sums.sum_error
-    if name == "unusual":
+    if name in ("unusual", "steps"):
         return np.full_like(state.mean, np.inf)
     if name == "usual":
         return np.zeros_like(state.mean)
@@ -133,6 +133,8 @@ class SecondMoments(ArraysOfFields, ABC):
                 changed[field.name] = wider(part, np.ix_(places, places), (width, width))
             elif part is not None and not field.name.startswith(("weight", "labels")):
                 changed[field.name] = wider(part, (..., places), (*part.shape[:-1], width))
+        if (steps := changed.get("steps")) is not None:
+            steps[steps == 0.0] = 1.0  # zeros are whole numbers
         return replace(self, **changed)  # type: ignore[type-var]
 
 

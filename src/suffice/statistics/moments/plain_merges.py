@@ -22,7 +22,8 @@ from suffice.statistics.moments.rounding import (
     added_plainly,
     are_rough,
 )
-from suffice.statistics.moments.what_is_left import usual_after
+from suffice.statistics.moments.steps import steps_after
+from suffice.statistics.moments.what_is_left import Usual, usual_after
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
@@ -122,10 +123,10 @@ def _columns(
     )  # fmt: skip
 
 
-def _usual(held: Any, other: Any) -> tuple[FloatArray | None, FloatArray | None]:
+def _usual(held: Any, other: Any) -> Usual:
     """Return what is usual of both; of sums with errors nothing is, unless it was before."""
     if held.usual is None and other.usual is None:
-        return None, None
+        return None, None, steps_after(held, other)
     return usual_after(held, other)
 
 

@@ -40,6 +40,7 @@ from suffice.statistics.moments.rounding import (
     Sums,
     implied_sum_error,
 )
+from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import (
     Usual,
     check_kinds,
@@ -81,6 +82,7 @@ class PooledMoments(SecondMoments):
     weights_error: FloatArray | None = None
     usual: FloatArray | None = None
     unusual: FloatArray | None = None
+    steps: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -125,7 +127,7 @@ class PooledMoments(SecondMoments):
         if kept == tuple(labels):
             return cls(
                 kept, totals, means, lows, scatter, error, weights_error=slack,
-                usual=usual, unusual=unusual,
+                usual=usual, unusual=unusual, steps=steps_of(rows, weights),
             )  # fmt: skip
         here = [held[label] for label in kept]
         slack = None if slack is None else slack[here]
@@ -157,6 +159,7 @@ class PooledMoments(SecondMoments):
             weights_low=lows if lows.any() else None,
             usual=usual,
             unusual=None if unusual is None else unusual[0],
+            steps=steps_of(rows, weights),
         )
 
     @property

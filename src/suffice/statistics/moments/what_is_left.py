@@ -13,6 +13,7 @@ from suffice.linear_algebra import EPSILON
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.moments.rounding import NO_VARIANCE
+from suffice.statistics.moments.steps import nothing_varies, on_grid, steps_after
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +73,7 @@ def vanished(
     variances: FloatArray,
     bound: FloatArray,
     before: FloatArray,
-    unusual: FloatArray | None,
+    usual: Usual,
     digits: FloatArray,
     *,
     single: bool,
@@ -81,19 +82,21 @@ def vanished(
 
     The former may be zero or, by rounding, negative: they become zero and keep their bound. One
     that is negative beyond its bound was never merged in. Where no unusual cell is left, the
-    column is constant now; also where the bound is below what any model can see of the variance
-    that was there `before`, and below `digits`, the variance of cells that differ in their last
-    digits only (else what was taken away was so far off that nothing can be said). And a single
-    row has no scatter at all, whatever was subtracted to reach it; but a weight of one is no single
-    row if a variance is left (two rows of weight ½).
+    column is constant now, and where a step of its grid would be more than the bound; also where
+    the bound is below what any model can see of the variance that was there `before`, and below
+    `digits`, the variance of cells that differ in their last digits only (else what was taken away
+    was so far off that nothing can be said). And a single row has no scatter at all, whatever was
+    subtracted to reach it; but a weight of one is no single row if a variance is left (two rows of
+    weight ½).
     """
     refuse_negative(variances, bound)
     gone = variances <= bound
     if single and gone.all():
         return gone, gone
     constant = (bound <= NO_VARIANCE * before) & (bound <= digits)
-    if unusual is not None:
-        constant |= unusual == 0.0
+    constant |= nothing_varies(bound, usual[2])
+    if usual[1] is not None:
+        constant |= usual[1] == 0.0
     return gone, gone & constant
 
 
@@ -106,20 +109,20 @@ def last_digits(weight: object, mean: FloatArray) -> FloatArray:
 def settled_mean(
     mean: Pair,
     constant: NDArray[np.bool_],
-    usual: FloatArray | None,
-    unusual: FloatArray | None,
+    usual: Usual,
     mean_error: FloatArray,
 ) -> Pair:
     """Return means (d,) or (k, d) in which those of constant columns are what each cell is.
 
-    That is the usual cell, or the double that is nearest to the mean: all cells are one double. A
-    mean that is no larger than its error is that of zeros: other cells so small beside those that
-    are gone cannot be told from them, and most are indicators.
+    That is the usual cell, the nearest one of their grid, or the double that is nearest to the
+    mean: all cells are one double. A mean that is no larger than its error is that of zeros: other
+    cells so small beside those that are gone cannot be told from them, and most are indicators.
     """
     none = constant & (np.abs(mean[0]) <= mean_error)
     high, low = np.where(none, 0.0, mean[0]), np.where(constant, 0.0, mean[1])
-    if usual is not None:
-        high = np.where(constant & (unusual == 0.0), usual, high)
+    high, low = on_grid((high, low), constant, usual[2], mean_error)
+    if usual[0] is not None:
+        high = np.where(constant & (usual[1] == 0.0), usual[0], high)
     return high, low
 
 
@@ -201,8 +204,9 @@ def relative_loss(error: FloatArray, variances: FloatArray) -> FloatArray:
         return np.where(error > 0.0, error / variances, 0.0)
 
 
-Usual = tuple["FloatArray | None", "FloatArray | None"]
-"""The usual cell of each column, and the weight of other ones: infinite where it is not known."""
+Usual = tuple["FloatArray | None", "FloatArray | None", "FloatArray | None"]
+"""The usual cell of each column, the weight of other ones, and the steps of its grid: the last two
+are infinite where that is not known."""
 
 LOOK = 64
 """How many rows are looked at before cells are counted, at least."""
@@ -302,7 +306,7 @@ def usual_after(
     value = held.usual if held.usual is not None else other.usual
     if value is None:
         if held.error.any() or other.error.any():
-            return None, None
+            return None, None, steps_after(held, other)
         # The first rows of a stream: each of them is a constant.
         value = held.mean if hasattr(held, "mean") else held.means[0]
     ours, theirs = _about(held, value), _about(other, value)
@@ -310,4 +314,4 @@ def usual_after(
     left = np.where(unknown, 0.0, ours) + sign * np.where(unknown, 0.0, theirs)
     left[left <= ROUNDING * held.weight] = 0.0
     left[unknown] = np.inf  # what is not known on either side is not known after it
-    return value, left
+    return value, left, steps_after(held, other)

@@ -43,6 +43,7 @@ FORMS: dict[str, dict[str, str]] = {
         "weight_error": "weight",
         "usual": "?float d",
         "unusual": "?log d",
+        "steps": "?log d",
     },
     "DiagonalMoments": {
         "weight": "weight",
@@ -59,6 +60,7 @@ FORMS: dict[str, dict[str, str]] = {
         "counts_error": "?weight d",
         "usual": "?float d",
         "unusual": "?log d",
+        "steps": "?log d",
     },
     "PooledMoments": {
         "labels": "labels k",
@@ -74,6 +76,7 @@ FORMS: dict[str, dict[str, str]] = {
         "weights_error": "?weight k",
         "usual": "?float d",
         "unusual": "?log d",
+        "steps": "?log d",
     },
     "Totals": {"weight": "weight", "sums": "weight d", "missing": "?weight d"},
     "Tallies": {"weight": "weight", "levels": "(labels *) d", "held": "weight n"},

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.statistics.folds import FOLDS
+from suffice.statistics.moments.steps import PER_UNIT
 from suffice.storage.stored_labels import are_levels
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def _second_doubles(value: Any) -> str:
         low = getattr(value, part, None)
         if low is not None and (np.abs(low) > LOW * getattr(value, whole) + LEFTOVER).any():
             return "has a weight of two parts"
+    if value.steps is not None and not np.isin(value.steps, (*PER_UNIT, np.inf)).all():
+        return "has cells on a grid that nobody looked for"
     if value.scatter_low is None:
         return ""
     full = value.scatter.ndim == 2
