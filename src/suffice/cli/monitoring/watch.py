@@ -16,7 +16,7 @@ from suffice.cli.terminal.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.monitoring.watch import Watch
+    from suffice.monitoring.watch_result import Watch
     from suffice.tables.table_reading import TableReading
 
 MOVED = 3
@@ -46,10 +46,10 @@ def watch(
 ) -> None:
     """Say whether MODEL still fits the rows of TABLE, which may be another model file.
 
-    From the statistics in the model file: which columns moved (means, levels, blanks), by how many
-    standard errors, corrected for how many there are; class shares; rows like none of the classes.
-    Files with kept rows (--calibration-rows, pools) also know spread and shape, the accuracy to
-    expect without labels, and alarms for streams. Where TABLE has the target, the real accuracy is
+    From the statistics in the model file: which columns moved (means, spread, levels, blanks), by
+    how many standard errors, corrected for how many there are; class shares; rows like none of the
+    classes. Files with kept rows (--calibration-rows, pools) also know the accuracy to expect
+    without labels, and alarms for streams. Where TABLE has the target, the real accuracy is
     compared. Exit code 0: nothing moved that these rows can show; 3: something did.
 
     Example: suffice watch flowers.suffice new.csv
