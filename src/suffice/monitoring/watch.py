@@ -243,6 +243,8 @@ def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...
             return None, ()
     weights = learned.model.weights
     total, moved = float(weights.sum()), []
+    if not _fit_better(learned, np.asarray(learned.posterior(some)), found, weights / total):
+        return found, ()
     level = OF_PRIORS / len(learned.labels)
     for label, weight in zip(learned.labels, weights.tolist(), strict=True):
         share = weight / total
@@ -252,6 +254,22 @@ def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...
         if error > 0.0 and 2.0 * stats.norm.sf(gap / error) < level:
             moved.append(label)
     return found, tuple(moved)
+
+
+def _fit_better(learned: Any, posterior: FloatArray, found: LabelShift, shares: FloatArray) -> bool:
+    """Whether the estimated shares explain rows better than the old ones do, beyond chance.
+
+    By the ratio of likelihoods. Where classes look alike, an estimate lies at 0 or 1 with a
+    standard error of 0, though rows say nothing about it: the ratio knows.
+    """
+    known = getattr(learned.model, "log_priors", None)
+    if known is None or not np.isfinite(known).all():
+        return True
+    priors = np.exp(np.asarray(known))
+    now = np.array([found.priors[label] for label in learned.labels])
+    likely = [np.maximum(posterior @ (each / priors), 1e-300) for each in (now, shares)]
+    gain = np.log(likely[0]) - np.log(likely[1])
+    return bool(stats.chi2.sf(2.0 * float(gain.sum()), len(priors) - 1) < OF_PRIORS)
 
 
 def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
