@@ -1,23 +1,53 @@
-"""`python -m benchmarks.guarantees sets --splits 5`: coverage and size of prediction sets."""
+"""Guarantees, measured: `python -m benchmarks.guarantees sets | streams | batches | …`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-
-from benchmarks.guarantees.sets import measure_sets
+from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
     """Measure what is asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["sets"])
-    parser.add_argument("--splits", type=int, default=50)
+    what = ["sets", "streams", "batches", "accuracy", "mapie", "cleanlab", "drift"]
+    parser.add_argument("what", choices=what)
+    parser.add_argument("--splits", type=int, default=50, help="or draws, or batches")
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--rows", type=int, default=400, help="training rows, at most")
     parser.add_argument("--asked", type=int, default=100, help="asked rows a split, at most")
+    parser.add_argument("--models", nargs="*", help="of sets: some of the estimators")
+    parser.add_argument("--streams", type=int, default=1000)
+    parser.add_argument("--length", type=int, default=3000, help="rows of a stream")
+    parser.add_argument("--store", type=Path, help="of sets: counts are added to this file")
+    parser.add_argument("--peer", default="suffice", choices=["suffice", "evidently", "nannyml"])
+    parser.add_argument("--columns", type=int, default=50)
     given = parser.parse_args(arguments)
-    measure_sets(given.tables, given.splits, given.rows, given.asked)
+    if given.what == "sets":
+        from benchmarks.guarantees.sets import measure_sets
+
+        measure_sets(given.tables, given.splits, given.rows, given.asked, given.models, given.store)
+    elif given.what in ("streams", "batches", "accuracy"):
+        from benchmarks.guarantees import watching
+
+        if given.what == "streams":
+            watching.measure_streams(given.streams, given.length)
+        elif given.what == "batches":
+            watching.measure_batches(given.splits)
+        else:
+            watching.measure_accuracy(given.splits)
+    elif given.what == "mapie":
+        from benchmarks.guarantees.against_mapie import measure_mapie
+
+        measure_mapie(given.tables, given.splits, given.rows, given.asked)
+    elif given.what == "cleanlab":
+        from benchmarks.guarantees.against_cleanlab import measure_cleanlab
+
+        measure_cleanlab(given.tables, given.splits, given.rows)
+    else:
+        from benchmarks.guarantees.against_drift_tools import measure_drift
+
+        measure_drift(given.peer, given.rows, given.columns)
 
 
 if __name__ == "__main__":

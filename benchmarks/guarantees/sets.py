@@ -2,51 +2,117 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.small_tables.tables import names, table
-from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
+from suffice import GaussianDiscriminant, LogisticRegression, MixtureDiscriminant, NaiveBayes, Pool
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FEWEST = 100
 """Rows of a table: with fewer a split says little."""
+COVERAGE = 0.9
+"""What is asked of sets."""
 MODELS = {
     "gda": GaussianDiscriminant,
     "qda, pool .5": lambda: GaussianDiscriminant("per-class", pool=0.5),
+    "diagonal": lambda: GaussianDiscriminant("diagonal"),
+    "predictive": lambda: GaussianDiscriminant(predictive=1.0),
     "naive Bayes": NaiveBayes,
     "logistic, penalty 1": lambda: LogisticRegression(1.0),
+    "mixtures": lambda: MixtureDiscriminant(components=2, random_state=0),
+    "pool": Pool,
 }
-"""Estimators with fixed settings."""
+"""Estimators with fixed settings; a pool weighs its members by the rows."""
 
 
-def measure_sets(chosen: list[str] | None, splits: int, rows: int, asked: int) -> None:
-    """Print coverage at 90 %, its clustered standard error, and the mean size of sets."""
-    print("| table | model | coverage | se | size | seconds |\n|---|---|---|---|---|---|")
+def measure_sets(
+    chosen: list[str] | None,
+    splits: int,
+    rows: int,
+    asked: int,
+    models: list[str] | None = None,
+    store: Path | None = None,
+) -> None:
+    """Print coverage at 90 %, its clustered standard error, and the mean size of sets.
+
+    With `store`, counts of every split are kept in a file; splits that it has are not run again.
+    """
+    known = json.loads(store.read_text()) if store is not None and store.exists() else {}
+    print(
+        "| table | model | splits | coverage | se | size | CPU s |\n|---|---|---|---|---|---|---|"
+    )
     for name in chosen or names():
         X, y = table(name)
         if len(y) < FEWEST:
             continue
-        for called, make in MODELS.items():
-            start = time.perf_counter()
-            found = [_split(make(), X, y, rows, asked, seed) for seed in range(splits)]
-            told = [each for each in found if each is not None]
-            if not told:
-                print(f"| {name} | {called} | refused | | | |", flush=True)
-                continue
-            held, size = np.array([a for a, _ in told]), np.array([b for _, b in told])
-            error = held.std(ddof=1) / np.sqrt(len(held)) if len(held) > 1 else np.nan
-            print(
-                f"| {name} | {called} | {held.mean():.3f} | {error:.3f} | {size.mean():.2f} "
-                f"| {time.perf_counter() - start:.1f} |",
-                flush=True,
-            )
+        for called in models or MODELS:
+            start = time.process_time()
+            held = known.setdefault(f"{name}/{called}/{rows}", {})
+            for seed in range(splits):
+                if str(seed) not in held:
+                    held[str(seed)] = _split(MODELS[called](), X, y, rows, asked, seed)
+            if store is not None:
+                store.write_text(json.dumps(known))
+            print(_line(name, called, held, time.process_time() - start), flush=True)
+    _summary(known)
+
+
+def _line(name: str, called: str, held: dict[str, Any], spent: float) -> str:
+    told = [one for one in held.values() if one is not None]
+    if not told:
+        return f"| {name} | {called} | 0 | refused | | | |"
+    shares, sizes = (
+        np.array([a / n for a, _, n, _ in told]),
+        np.array([b / n for _, b, n, _ in told]),
+    )
+    error = shares.std(ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else np.nan
+    return (
+        f"| {name} | {called} | {len(told)} | {shares.mean():.3f} | {error:.3f} "
+        f"| {sizes.mean():.2f} | {spent:.1f} |"
+    )
+
+
+def _summary(known: dict[str, Any]) -> None:
+    """Print, model by model, the coverage over all tables, and the tables that fall short.
+
+    Short is below the stated coverage by more than three standard errors, corrected for how many
+    tables there are. Asked rows of one split share its training rows: that is in the error.
+    """
+    from scipy import stats
+
+    for called in dict.fromkeys(key.split("/")[1] for key in known):
+        cells = []
+        for key, held in known.items():
+            told = [one for one in held.values() if one is not None]
+            if key.split("/")[1] == called and told:
+                right, sizes, asked, learned = (sum(one[j] for one in told) for j in range(4))
+                error = np.sqrt(COVERAGE * (1.0 - COVERAGE) * (1.0 / asked + 1.0 / learned))
+                cells.append((key.split("/")[0], right, asked, sizes / asked, error))
+        if not cells:
+            continue
+        most = stats.norm.isf(stats.norm.sf(3.0) / len(cells))
+        short = [
+            name
+            for name, right, asked, _, error in cells
+            if right / asked < COVERAGE - most * error
+        ]
+        shares = [right / asked for _, right, asked, *_ in cells]
+        print(
+            f"{called}: {len(cells)} tables, {sum(c[2] for c in cells):,} sets: coverage "
+            f"{np.mean(shares):.3f} ({min(shares):.3f} to {max(shares):.3f}), mean size "
+            f"{np.mean([c[3] for c in cells]):.2f}; short on {short or 'none'}"
+        )
 
 
 def _split(model: Any, X: Any, y: Any, rows: int, asked: int, seed: int) -> Any:
-    """Return the share of sets that hold the label, and their mean size; None if refused."""
+    """Return sets that hold the label, their sizes added up, and how many; None if refused."""
     order = np.random.default_rng(seed).permutation(len(y))
     first = min(rows, len(y) // 2)
     train, test = order[:first], order[first : first + asked]
@@ -55,7 +121,7 @@ def _split(model: Any, X: Any, y: Any, rows: int, asked: int, seed: int) -> Any:
         warnings.simplefilter("ignore")
         try:
             fitted = model.fit(X.iloc[train], y[train])
-            found = fitted.prediction_set(X.iloc[test], 0.9, rows=(X.iloc[train], y[train]))
+            found = fitted.prediction_set(X.iloc[test], COVERAGE, rows=(X.iloc[train], y[train]))
         except ValueError:
             return None
-    return float((found.holds(y[test]) & kept).mean()), float(found.sizes.mean())
+    return [int((found.holds(y[test]) & kept).sum()), int(found.sizes.sum()), len(test), first]

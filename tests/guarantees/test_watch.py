@@ -153,3 +153,20 @@ def test_the_command_leaves_with_a_code_for_schedulers(tmp_path: Path, capsys: A
     lacking = tmp_path / "lacking.csv"
     frame[["a", "b"]].to_csv(lacking, index=False)
     assert main(["watch", model, str(lacking)]) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
+def test_classes_that_look_alike_raise_no_alarm_about_their_shares() -> None:
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(8):
+        y = np.arange(600) % 2
+        model = GaussianDiscriminant().fit(rng.normal(size=(600, 2)), y)
+        found = suffice.watch(model, rng.normal(size=(300, 2)))
+        assert found.priors is not None
+        alarms += bool(found.moved_priors)
+    assert alarms == 0
+    X = rng.normal(size=(600, 2)) + 2.0 * y[:, None]
+    model = GaussianDiscriminant().fit(X, y)
+    assert suffice.watch(model, np.concatenate([X[y == 0], X[y == 1][:60]])).moved_priors == (0, 1)

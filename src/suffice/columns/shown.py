@@ -103,6 +103,15 @@ def shown_by(table: Table) -> dict[str, ColumnShown]:
     return found
 
 
+def digits_shown(table: Table, shown: Mapping[str, ColumnShown]) -> dict[str, int]:
+    """Return digits after the point by name, of columns where they are few; blanks need none."""
+    if table.names is None:
+        return {}
+    numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == NUMBER]
+    found = {name: shown[name].digits if name in shown else 0 for name in numbers}
+    return {name: digits for name, digits in found.items() if digits is not None}
+
+
 def shown_by_both(
     ours: Mapping[str, ColumnShown], theirs: Mapping[str, ColumnShown]
 ) -> dict[str, ColumnShown]:

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from suffice.columns.shown import ColumnShown
     from suffice.learning.learned import Learned
     from suffice.models.typicality.outlier_rates import OutlierRates
+    from suffice.statistics.quantile_bins import ColumnBins
 
 
+BINS = "bins"
+"""Under which name a file says how its columns of numbers are spread. Older files do not."""
 RATES = "rates"
 """Under which name a file says how far out its rows lie. It is read when somebody asks."""
 SHOWN = "shown"
@@ -127,11 +130,27 @@ class TableNotes:
 
         return shown_from(self.more[SHOWN])
 
+    @property
+    def bins(self) -> ColumnBins | None:
+        """How columns of numbers are spread; None if nobody knows."""
+        if BINS not in self.more:
+            return None
+        from suffice.statistics.quantile_bins import ColumnBins
+
+        return ColumnBins.from_dict(self.more[BINS])
+
     def knowing(
-        self, *, rates: OutlierRates | None = None, shown: Mapping[str, ColumnShown] | None = None
+        self,
+        *,
+        rates: OutlierRates | None = None,
+        shown: Mapping[str, ColumnShown] | None = None,
+        bins: ColumnBins | None = None,
     ) -> Self:
         """Return it with what rows were like; what is None is not known any more."""
-        more = {name: held for name, held in self.more.items() if name not in (RATES, SHOWN)}
+        known = (RATES, SHOWN, BINS)
+        more = {name: held for name, held in self.more.items() if name not in known}
+        if bins is not None:
+            more[BINS] = bins.to_dict()
         if rates is not None:
             more[RATES] = rates.to_list()
         if shown is not None:
@@ -146,9 +165,11 @@ class TableNotes:
 
         rates, more = self.rates, other.rates
         ours, theirs = self.shown, other.shown
+        bins, others = self.bins, other.bins
         return self.knowing(
             rates=None if rates is None or more is None else rates + more,
             shown=None if ours is None or theirs is None else shown_by_both(ours, theirs),
+            bins=None if bins is None or others is None else bins + others,
         )
 
     def check_columns(self, state: object) -> None:

@@ -44,7 +44,7 @@ def column_tests(old: Sequence[ColumnFact], new: Sequence[ColumnFact]) -> list[D
         now = known.get(was.name)
         if now is None or was.rows < 2 or now.rows < 2:
             continue
-        found += _blanks(was, now)
+        found += blank_tests(was, now)
         if min(was.cells, now.cells) < 2:
             continue
         if was.levels is not None and now.levels is not None:
@@ -83,14 +83,14 @@ def _levels(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
         table = np.column_stack([table[:, ~few], table[:, few].sum(axis=1)])
     if table.shape[1] < 2:
         return []
-    p, z, worst = _chi_square(table)
+    p, z, worst = chi_square(table)
     kept = [v for v, rare in zip(names, few, strict=True) if not rare] if few.sum() > 1 else names
     shares = table / table.sum(axis=1, keepdims=True)
     what = f"share of {kept[worst]}" if worst < len(kept) else "share of rare levels"
     return [DriftTest(was.name, what, float(shares[0, worst]), float(shares[1, worst]), z, p)]
 
 
-def _chi_square(table: FloatArray) -> tuple[float, float, int]:
+def chi_square(table: FloatArray) -> tuple[float, float, int]:
     """Return the p-value of two rows of counts, the largest deviation in errors, and its place."""
     total = table.sum()
     share = table.sum(axis=0) / total
@@ -105,14 +105,15 @@ def _chi_square(table: FloatArray) -> tuple[float, float, int]:
     return p, float(z[worst]), worst
 
 
-def _blanks(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
+def blank_tests(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
+    """Return the test of how many cells of a column are blank; none where none ever were."""
     gone = was.rows - was.cells, now.rows - now.cells
     if max(gone) <= 1e-9 * was.rows:
         return []
     table = np.array([[gone[0], was.cells], [gone[1], now.cells]])
     odds, p = stats.fisher_exact(np.round(table)) if table.sum() < 2000 else (0, None)
     del odds
-    chi, z, _ = _chi_square(table)
+    chi, z, _ = chi_square(table)
     p = chi if p is None else float(p)
     return [DriftTest(was.name, "blanks", gone[0] / was.rows, gone[1] / now.rows, z, p)]
 
@@ -134,7 +135,7 @@ def shape_tests(names: Sequence[str], old: FloatArray, new: FloatArray) -> list[
         table = table[:, table.sum(axis=0) > 0]
         if table.shape[1] < 2:
             continue
-        p, z, _ = _chi_square(table)
+        p, z, _ = chi_square(table)
         found.append(DriftTest(name, "shape", float(a.std()), float(b.std()), z, p))
     return found
 

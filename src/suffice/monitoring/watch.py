@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from suffice.errors import BadRows, BadSetting, SufficeError, listed
 from suffice.learning.learned import Learned
-from suffice.monitoring.column_facts import facts_of, facts_of_rows
+from suffice.monitoring.bin_tests import bin_tests, bins_of, bins_of_rows, coarse_columns
+from suffice.monitoring.column_facts import ColumnFact, facts_of, facts_of_rows
 from suffice.monitoring.drift_tests import (
     LEVEL,
-    DriftTest,
     column_tests,
     holm,
     shape_tests,
@@ -28,147 +27,25 @@ from suffice.monitoring.kept_cells import (
     new_numbers,
 )
 from suffice.monitoring.streams import StreamBets
-from suffice.printing.result_table import Significant, TableColumn, TextTable, p_value
+from suffice.monitoring.watch_result import OF_PRIORS, STRANGE, Interval, Watch
 from suffice.rows import read_labels, read_table
+from suffice.training.table_columns.typical_rows import calibrated
 
 if TYPE_CHECKING:
     from suffice.models.label_shift import LabelShift
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, Table
+    from suffice.statistics.quantile_bins import ColumnBins
 
-STRANGE = 0.01
-"""Typicality below which a row is like none of the classes: one in a hundred is anyway."""
 FEW_ROWS = 30
 """Rows below which nothing is said about class shares: standard errors are for many."""
 MOST_TYPICAL = 20_000
 """Rows of which it is asked how typical they are: a share is then known to a thousandth."""
-ALARM = 20.0
-"""The e-value of an alarm: reached by chance in one stream of twenty, at most, however long."""
 MOST_LOOKED_AT = 50_000
 """Rows whose shape is looked at, from all over the batch: more say the same."""
 MOST_FOR_SHARES = 5_000
 """Rows whose class shares are estimated: EM takes thousands of steps where classes look alike."""
 MOST_STREAMED = 20_000
 """Rows of one batch that are bet on, one after the other."""
-OF_COLUMNS, OF_PRIORS, OF_STRANGE = 0.03, 0.01, 0.01
-"""How the chance of a false alarm, LEVEL in all, is shared out: columns, priors, strangers."""
-
-
-class Interval(NamedTuple):
-    """An estimate with a 95 % interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Watch:
-    """What new rows say about a model.
-
-    tests       every test of every column, the most telling first
-    priors      class priors of the new rows, with intervals; None where there is no density
-    moved_priors  classes whose share has moved
-    strange     share of rows like none of the classes, None if unknown; of kept rows, left out,
-                `expected_strange` are
-    expected    accuracy without labels, with an interval; None where no rows were kept
-    observed    accuracy where labels are there
-    e_value     of a stream, the largest mean of bets so far: an alarm at 20
-    stream      whether the verdict is that of the bets alone, which hold at any time
-    notes       what could not be looked at, and what no rows can show
-    """
-
-    rows: float
-    tests: tuple[DriftTest, ...]
-    priors: LabelShift | None
-    moved_priors: tuple[object, ...]
-    strange: float | None
-    strange_p: float
-    expected: Interval | None
-    observed: Interval | None
-    worse: bool
-    e_value: float | None
-    stream_columns: tuple[str, ...]
-    notes: tuple[str, ...]
-    stream: bool = False
-    expected_strange: float = STRANGE
-
-    @property
-    def moved(self) -> tuple[DriftTest, ...]:
-        """The tests that say that something has moved, corrected for how many there are."""
-        return tuple(test for test in self.tests if test.adjusted < OF_COLUMNS)
-
-    @property
-    def columns(self) -> Any:
-        """All tests as a frame: column, what, old, new, z, p, adjusted."""
-        return self.table.to_frame()
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing has moved that these rows can show."""
-        if self.stream:
-            return self.e_value is None or self.e_value < ALARM
-        strange = self.strange_p < OF_STRANGE
-        return not (self.moved or self.moved_priors or strange or self.worse)
-
-    @property
-    def verdict(self) -> str:
-        """What to think of it, in words."""
-        if self.ok:
-            return "no drift that these rows can show"
-        if self.stream:
-            where = f": {listed(self.stream_columns)}" if self.stream_columns else ""
-            return f"the rows differ from the training rows{where}"
-        said = []
-        if self.moved:
-            names = dict.fromkeys(test.column for test in self.moved)
-            said.append(f"columns have drifted: {listed(names)}")
-        if self.moved_priors:
-            said.append(f"the class shares have changed: {listed(map(str, self.moved_priors))}")
-        if self.strange is not None and self.strange_p < OF_STRANGE:
-            said.append(f"{self.strange:.1%} of the rows look like none of the classes")
-        if self.worse:
-            said.append("the model is right less often than before")
-        return "; ".join(said)
-
-    @property
-    def table(self) -> TextTable:
-        """All tests, the most telling first."""
-        return TextTable(
-            "",
-            (
-                TableColumn("column"), TableColumn("what"), TableColumn("old", Significant(4)),
-                TableColumn("new", Significant(4)), TableColumn("errors", Significant(3), name="z"),
-                TableColumn("p", p_value), TableColumn("corrected", p_value, name="adjusted"),
-            ),
-            tuple(tuple(test) for test in self.tests),
-        )  # fmt: skip
-
-    def __str__(self) -> str:
-        """Return the verdict, and what it rests on."""
-        lines = [f"{self.rows:,.0f} rows: {self.verdict}"]
-        if self.moved:
-            lines += ["", str(TextTable("", self.table.columns, tuple(map(tuple, self.moved))))]
-        if self.expected is not None:
-            e = self.expected
-            lines.append(f"expected accuracy {e.estimate:.3f} ({e.low:.3f} to {e.high:.3f})")
-        if self.observed is not None:
-            o = self.observed
-            lines.append(f"accuracy {o.estimate:.3f} ({o.low:.3f} to {o.high:.3f})")
-        if self.priors is not None:
-            shares = [
-                f"{label} {p:.3f} ({self.priors.intervals[label][0]:.3f} to "
-                f"{self.priors.intervals[label][1]:.3f})"
-                for label, p in self.priors.priors.items()
-            ]
-            lines.append("class shares: " + ", ".join(shares))
-        if self.strange is not None:
-            lines.append(
-                f"rows that look like none of the classes: {self.strange:.2%} "
-                f"({self.expected_strange:.2%} expected)"
-            )
-        if self.stream and self.e_value is not None:
-            lines.append(f"e-value of the stream: {self.e_value:.3g} (alarm at {ALARM:g})")
-        return "\n".join([*lines, *self.notes])
 
 
 def watch(
@@ -212,15 +89,9 @@ def watch(
     'columns have moved: x1; '
     """
     learned = _learned(model)
-    old = facts_of(learned)
+    old, bins = _facts(learned), bins_of(learned)
     if _is_model(rows):
-        other = _learned(rows)
-        tests = holm(column_tests(old, facts_of(other)))
-        weight = float(other.model.weights.sum())
-        note = "two models: columns by their means, levels and blanks; shape needs rows"
-        return Watch(
-            weight, tuple(tests), None, (), None, 1.0, None, None, False, None, (), (note,)
-        )
+        return between_models(learned, _learned(rows))
     if target is not None and hasattr(rows, "columns") and target in list(rows.columns):
         y = rows[target]
         rows = rows[[name for name in rows.columns if name != target]]
@@ -228,10 +99,11 @@ def watch(
     if table.size < 1:
         raise BadRows("there are no rows to check", hint="give at least one row")
     notes = []
-    posterior = np.asarray(
-        learned.posterior(table)
-    )  # first: a cell that is not a number is refused
-    tests = column_tests(old, facts_of_rows(learned, table))
+    posterior = np.asarray(learned.posterior(table))  # first: a cell that is not a number is refused
+    tests = [] if old is None else column_tests(old, facts_of_rows(learned, table))
+    if bins is not None:
+        tests += bin_tests(bins, bins_of_rows(learned, bins, table), blanks=old is None)
+        notes += _of_part(learned, bins)
     kept, e_value = kept_numbers(learned), None
     named: tuple[str, ...] = ()
     if kept is None or not kept.cells.shape[1]:
@@ -239,13 +111,16 @@ def watch(
             "the model keeps no rows: only means, levels and blanks are compared; spread, shape, "
             "streams and expected "
             "accuracy need calibration_rows"
+            if bins is None
+            else "no rows are kept: streams and expected accuracy need calibration_rows"
         )
     else:
         new = new_numbers(learned, table)
         both = [name for name in kept.names if name in new.names]
         was = kept.cells[:, [kept.names.index(name) for name in both]]
         now = new.cells[:, [new.names.index(name) for name in both]]
-        tests += shape_tests(both, was, now[:: -(-len(now) // MOST_LOOKED_AT)])
+        if bins is None:
+            tests += shape_tests(both, was, now[:: -(-len(now) // MOST_LOOKED_AT)])
         if stream:
             bets = StreamBets.against(both, was)
             e_value = bets.take(now[:MOST_STREAMED])
@@ -269,6 +144,68 @@ def watch(
         float(table.size), tuple(holm(tests)), priors, moved, strange, strange_p,
         expected, observed, worse, e_value, named, tuple(notes), stream, by_chance,
     )  # fmt: skip
+
+
+def _facts(learned: Any) -> list[ColumnFact] | None:
+    """Return what statistics say of columns; None where only the bins of a file do."""
+    try:
+        return facts_of(learned)
+    except BadSetting:
+        if bins_of(learned) is None:
+            raise
+        return None
+
+
+def _of_part(learned: Any, bins: ColumnBins) -> list[str]:
+    """Say that bins hold some of the rows only, where they do."""
+    total = _rows(learned, bins)
+    if abs(total - bins.bins.weight) <= 1e-9 * total:
+        return []
+    return [f"spread and shape are known of {bins.bins.weight:,.6g} of {total:,.6g} rows"]
+
+
+def _rows(learned: Any, bins: ColumnBins | None) -> float:
+    """Return how many rows a model has learned, as far as it knows."""
+    known = learned.about().get("rows")
+    if known is None:
+        return 0.0 if bins is None else bins.bins.weight
+    return float(known)
+
+
+def between_models(learned: Learned[Any, Any], other: Learned[Any, Any]) -> Watch:
+    """Return which columns have moved from one model to another, all classes together.
+
+    By means, levels and blanks of their statistics, and by the bins of their files: no rows are
+    needed. Rows that both have learned are taken for different ones.
+    """
+    facts, bins = (_facts(learned), _facts(other)), (bins_of(learned), bins_of(other))
+    known = facts[0] is not None and facts[1] is not None
+    tests = column_tests(facts[0] or (), facts[1] or ()) if known else []
+    if bins[0] is None or bins[1] is None:
+        notes = ["two models: columns by their means, levels and blanks; shape needs rows"]
+    else:
+        tests += bin_tests(bins[0], bins[1], blanks=not known)
+        notes = [*_of_part(learned, bins[0]), *_of_part(other, bins[1])]
+        coarse = coarse_columns(bins[0], bins[1])
+        if coarse:
+            notes.append(
+                "cut at other places in the two models, and compared in the few bins that both "
+                f"have: {listed(coarse)}"
+            )
+    return Watch(
+        _rows(other, bins[1]),
+        tuple(holm(tests)),
+        None,
+        (),
+        None,
+        1.0,
+        None,
+        None,
+        False,
+        None,
+        (),
+        tuple(notes),
+    )
 
 
 def _is_model(rows: object) -> bool:
@@ -308,6 +245,8 @@ def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...
             return None, ()
     weights = learned.model.weights
     total, moved = float(weights.sum()), []
+    if not _fit_better(learned, np.asarray(learned.posterior(some)), found, weights / total):
+        return found, ()
     level = OF_PRIORS / len(learned.labels)
     for label, weight in zip(learned.labels, weights.tolist(), strict=True):
         share = weight / total
@@ -317,6 +256,22 @@ def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...
         if error > 0.0 and 2.0 * stats.norm.sf(gap / error) < level:
             moved.append(label)
     return found, tuple(moved)
+
+
+def _fit_better(learned: Any, posterior: FloatArray, found: LabelShift, shares: FloatArray) -> bool:
+    """Whether the estimated shares explain rows better than the old ones do, beyond chance.
+
+    By the ratio of likelihoods. Where classes look alike, an estimate lies at 0 or 1 with a
+    standard error of 0, though rows say nothing about it: the ratio knows.
+    """
+    known = getattr(learned.model, "log_priors", None)
+    if known is None or not np.isfinite(known).all():
+        return True
+    priors = np.exp(np.asarray(known))
+    now = np.array([found.priors[label] for label in learned.labels])
+    likely = [np.maximum(posterior @ (each / priors), 1e-300) for each in (now, shares)]
+    gain = np.log(likely[0]) - np.log(likely[1])
+    return bool(stats.chi2.sf(2.0 * float(gain.sum()), len(priors) - 1) < OF_PRIORS)
 
 
 def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
@@ -333,6 +288,8 @@ def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            if kept is None and learned.notes is not None and learned.notes.rates is not None:
+                return _beyond(learned, some)
             found = np.asarray(learned.typicality(some)).max(axis=1)
             now = found < STRANGE
             if not plain or kept is None or kept.cells.shape[1] != len(learned.columns.names):
@@ -344,6 +301,19 @@ def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
     table_of = [[int(now.sum()), int((~now).sum())], [int(then.sum()), int((~then).sum())]]
     p = float(stats.fisher_exact(table_of, alternative="greater")[1])
     return float(now.mean()), float(then.mean()), p
+
+
+def _beyond(learned: Any, table: Table) -> tuple[float, float, float]:
+    """Return the same by how far out training rows lay, each of a model of the others.
+
+    The file has counted them: one in a hundred is expected, whatever the law.
+    """
+    now = calibrated(learned, table)[1] < STRANGE
+    tried = learned.notes.rates.size
+    then = round(STRANGE * tried)
+    table_of = [[int(now.sum()), int((~now).sum())], [then, tried - then]]
+    p = float(stats.fisher_exact(table_of, alternative="greater")[1])
+    return float(now.mean()), STRANGE, p
 
 
 def _expected(learned: object, posterior: FloatArray) -> Interval | None:

@@ -12,6 +12,9 @@ import numpy as np
 
 from suffice.report.associations import correlations
 from suffice.report.data_summary import glance
+from suffice.report.guarantees.audited_labels import audited
+from suffice.report.guarantees.audited_labels import record as audit_record
+from suffice.report.guarantees.held_out_sets import held_out_sets
 from suffice.report.informative_columns import informative_columns
 from suffice.report.markup import name, names, text
 from suffice.report.own_curve import own_curve
@@ -20,9 +23,11 @@ from suffice.report.tables import confusion_counts
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison, LearningCurves
+    from suffice.monitoring.audit import Audit
     from suffice.printing.result_table import TextTable
     from suffice.report.associations import Correlations
     from suffice.report.data_summary import ColumnGlance
+    from suffice.report.guarantees.held_out_sets import HeldOutSets
     from suffice.report.informative_columns import Informative
 
 
@@ -39,6 +44,8 @@ class Contents:
     worries       sentences, as HTML
     correlations  between columns of numbers; None where there are fewer than two
     own_curve     the learning curve of the recommended model, if the comparison has none of it
+    sets          prediction sets of held-out rows; None for models without probabilities
+    audit         labels that are probably wrong; None for large tables
     """
 
     comparison: Comparison
@@ -47,6 +54,8 @@ class Contents:
     worries: tuple[str, ...]
     correlations: Correlations | None = None
     own_curve: LearningCurves | None = None
+    sets: HeldOutSets | None = None
+    audit: Audit | None = None
 
     @classmethod
     def of(cls, comparison: Comparison, *, curve: bool = True) -> Self:
@@ -60,6 +69,8 @@ class Contents:
             tuple(worries(comparison, columns, found)),
             correlations(comparison.rows, found),
             own_curve(comparison) if curve else None,
+            held_out_sets(comparison, comparison.recommendation.model),
+            audited(comparison),
         )
 
     def record(self) -> dict[str, Any]:
@@ -95,6 +106,8 @@ class Contents:
                 {"class": plain(label), "auc": area}
                 for label, area in areas(found, said.model).items()
             ],
+            "prediction_sets": None if self.sets is None else self.sets.record(),
+            "audit": None if self.audit is None else audit_record(self.audit),
             "correlations": self._correlations(),
             "curves": self._curves(),
             "crossings": [plain(asdict(one)) for one in found.crossings],

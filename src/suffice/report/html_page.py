@@ -14,6 +14,8 @@ from suffice.report.contents import Contents
 from suffice.report.data_summary import glance_section
 from suffice.report.explained_rows import explained_rows
 from suffice.report.figures import HINT, Album, dark_greys, grid
+from suffice.report.guarantees.audited_labels import audit_section
+from suffice.report.guarantees.held_out_sets import sets_section
 from suffice.report.informative_columns import informative_table
 from suffice.report.living.parts import living_parts
 from suffice.report.markup import listing, name, quoted, table, text
@@ -125,6 +127,8 @@ def _sections(contents: Contents, target: str, album: Album) -> list[tuple[str, 
         ("curves", "Learning curves", _curves(contents, album)),
         ("boundaries", "Boundaries", grid(boundary_pictures(comparison, found, album))),
         ("calibration", "Probabilities and mistakes", _answers(comparison, album)),
+        ("sets", "Prediction sets", sets_section(contents.sets)),
+        ("labels", "Labels", audit_section(contents.audit)),
         ("columns", "Informative columns", "" if found is None else _columns(found, album)),
         ("rows", "Two rows explained", rows),
         ("assumptions", "Assumptions", _assumptions(contents)),

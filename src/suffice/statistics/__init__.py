@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.statistics.moments.diagonal import DiagonalMoments
     from suffice.statistics.moments.full import Moments
     from suffice.statistics.moments.pooled import PooledMoments
+    from suffice.statistics.quantile_bins import QuantileBins
     from suffice.statistics.tallies import Tallies
     from suffice.statistics.text_statistics import TextStatistics
     from suffice.statistics.totals import Totals
@@ -31,6 +32,7 @@ __all__ = [
     "Moments",
     "NgramCounts",
     "PooledMoments",
+    "QuantileBins",
     "Statistics",
     "Tallies",
     "TermCounts",
@@ -53,6 +55,7 @@ _find, __dir__ = lazy(
         "suffice.statistics.moments.diagonal": ["DiagonalMoments"],
         "suffice.statistics.moments.full": ["Moments"],
         "suffice.statistics.moments.pooled": ["PooledMoments"],
+        "suffice.statistics.quantile_bins": ["QuantileBins"],
         "suffice.statistics.tallies": ["Tallies"],
         "suffice.statistics.text_statistics": ["TextStatistics"],
         "suffice.statistics.totals": ["Totals"],

@@ -5,10 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from suffice.columns.shown import digits_shown, shown_by
 from suffice.errors import BadFile
-from suffice.rows.cells import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,23 +26,12 @@ SIGNIFICANT = 8
 def decimals_of(table: Table) -> dict[str, int]:
     """Return how many digits after the point the numbers of each column need.
 
+    >>> import numpy as np
     >>> from suffice.rows.tables import table_of_array
     >>> decimals_of(table_of_array(np.array([[1.0, 0.25], [2.0, np.nan]]), ("a", "b")))
     {'a': 0, 'b': 2}
     """
-    found = {}
-    for j, kind in enumerate(table.kinds):
-        if kind != NUMBER or table.names is None:
-            continue
-        values = np.asarray(table.column(j), dtype=np.float64)
-        values = values[~np.isnan(values)]
-        for digits in range(MOST + 1):
-            with np.errstate(all="ignore"):  # numbers too large to have any are as they are
-                same = bool((np.round(values, digits) == values).all())
-            if same:
-                found[table.names[j]] = digits
-                break
-    return found
+    return digits_shown(table, shown_by(table))
 
 
 def widened(ours: Decimals, theirs: Decimals) -> dict[str, int]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from suffice.errors import OneClass
 from suffice.learning.collect import learned_from
 from suffice.learning.table_recipe import filled_table
+from suffice.statistics.quantile_bins import ColumnBins
 from suffice.training.judging import most_judged
-from suffice.training.labelled_source import DrawnRows
+from suffice.training.labelled_source import BinnedRows, DrawnRows
 from suffice.training.model_choice import LIBRARY
 from suffice.training.target_labels import check_classes
 from suffice.training.training_rows import tell_unlabelled
@@ -35,11 +36,13 @@ class RowsMet(NamedTuple):
     without   how many had no label
     drawn     some of the others, and their labels
     resumed   whether the first ones were learned by another process
+    bins      how their columns of numbers are spread
     """
 
     without: int = 0
     drawn: tuple[Table, NDArray[Any]] | None = None
     resumed: bool = False
+    bins: ColumnBins | None = None
 
 
 def fit_rows(
@@ -71,12 +74,15 @@ def fit_rows(
             source = rows.labelled(filled)
             if not rows.whole and filled is None:
                 source.drawn = DrawnRows(most_judged(rows.table.width), seed)
+            bins = None if rows.whole else ColumnBins.cut(rows.table)
+            source.binned = None if bins is None else BinnedRows(bins)
             with hooks.progress(f"learning from {rows.place}", source.share) as source.progress:
                 found = _fitted_there(model, source, rows, checkpoint)
             if not rows.whole:
                 tell_unlabelled(source, hooks)
                 drawn = None if source.drawn is None else source.drawn.rows()
-                met = RowsMet(source.without, drawn, source.resumed)
+                tallied = None if source.binned is None else source.binned.bins
+                met = RowsMet(source.without, drawn, source.resumed, tallied)
     if len(found.classes) == 1:
         check_classes(found.classes, rows.place, rows.target)  # which refuses it
     return found, met

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.work_progress import ProgressMeter
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
+    from suffice.statistics.quantile_bins import ColumnBins
 
 
 class LabelledSource(LocalSource):
@@ -39,6 +40,7 @@ class LabelledSource(LocalSource):
     progress  who is told of rows that were read
     total     how many rows there are, where somebody has counted them
     drawn     who keeps some of the rows that are read
+    binned    who tallies how their columns are spread
 
     Rows that are only looked at are searched for infinite cells here, where their place is known;
     whoever learns from a source does that.
@@ -65,6 +67,7 @@ class LabelledSource(LocalSource):
         self.progress: ProgressMeter | None = None
         self.total: int | None = None
         self.drawn: DrawnRows | None = None
+        self.binned: BinnedRows | None = None
         self._count = 0
         self._skipped = 0
         self._read: dict[int, int] = {}
@@ -113,6 +116,8 @@ class LabelledSource(LocalSource):
         parts = self._source.parts(self._asked())
         self._count = self._skipped = len(parts)
         self._read, self._without = {}, {}
+        if self.binned is not None:
+            self.binned.begin()
         if self.progress is not None:
             self.progress.begin()
         return [partial(self._chunks, place, part, wanted) for place, part in enumerate(parts)]
@@ -128,7 +133,7 @@ class LabelledSource(LocalSource):
         read = without = 0
         for number, chunk in enumerate(part()):
             read += chunk.table.size
-            found, blank = self._labelled(chunk, wanted)
+            found, blank = self._labelled(chunk, wanted, self.binned)
             without += blank
             self._read[place], self._without[place] = read, without
             if self.progress is not None:
@@ -138,7 +143,9 @@ class LabelledSource(LocalSource):
                     self.drawn.add(place, number, found)
                 yield found
 
-    def _labelled(self, chunk: Chunk, wanted: Wanted) -> tuple[Chunk, int]:
+    def _labelled(
+        self, chunk: Chunk, wanted: Wanted, binned: BinnedRows | None = None
+    ) -> tuple[Chunk, int]:
         """Return the rows of a chunk that have a label, and how many have none."""
         table, labels, blank = chunk.table, chunk.labels, 0
         if self._looked_at:
@@ -155,6 +162,8 @@ class LabelledSource(LocalSource):
                 table = some_rows(table, there)
         if self._spellings:
             table = read_spelled(table, self._spellings)
+        if binned is not None:
+            binned.add(table, self.names)
         if self._filled is not None:
             from suffice.learning.table_recipe import filled_table
 
@@ -179,6 +188,27 @@ def refuse_infinite(table: Table, names: Sequence[str], place: Place) -> None:
                 ),
                 hint="drop the row, or leave the cell empty: missing values are marginalised",
             )
+
+
+class BinnedRows:
+    """How the columns of the rows of one pass are spread; threads may add in any order."""
+
+    def __init__(self, bins: ColumnBins) -> None:
+        self._none = bins.none()
+        self._lock = threading.Lock()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a pass: what was seen in the last one is seen again."""
+        self.bins = self._none
+
+    def add(self, table: Table, names: Sequence[str]) -> None:
+        """Tally rows of a chunk, whose first columns have these names."""
+        if not table.size:
+            return
+        found = self._none.tallied(table, names)
+        with self._lock:
+            self.bins = self.bins + found
 
 
 class DrawnRows:

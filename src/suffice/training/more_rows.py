@@ -41,7 +41,7 @@ def learn_more(
     """Let a model learn from the rows of tables as well."""
     before, levels = set(saved.classes.tolist()), _levels(saved)
     size = 0
-    chunks = labelled_chunks(saved, tables, target, reading, hooks)
+    chunks = labelled_chunks(saved, tables, target, reading, hooks, gone=False)
     for table, labels in counted(chunks, saved.decimals):
         _notice(saved, table)
         saved.learn(table, labels)
@@ -55,15 +55,31 @@ def learn_more(
 
 def _notice(saved: Saved, table: Table) -> None:
     """Count how far out new rows lie, before they are learned, and note what columns show."""
-    rates, shown = saved.notes.rates, saved.notes.shown
+    rates, shown, bins = saved.notes.rates, saved.notes.shown, saved.notes.bins
     if isinstance(saved.model.statistics, StatisticsLeftOut):
         return  # nothing will be learned: it is refused when that is tried
     if rates is not None and saved.offers("typicality"):
         rates = rates + rates_of_new(saved.model, table)
     if shown is not None:
         shown = shown_by_both(shown, shown_by(table))
-    if rates is not None or shown is not None:
-        saved.notes = saved.notes.knowing(rates=rates, shown=shown)
+    saved.notes = saved.notes.knowing(rates=rates, shown=shown, bins=bins)
+
+
+def _tallied(saved: Saved, table: Table, *, gone: bool, hooks: Hooks) -> None:
+    """Tally rows, before blanks are filled, in the bins of their columns; or take them back."""
+    bins = saved.notes.bins
+    if bins is None or isinstance(saved.model.statistics, StatisticsLeftOut):
+        return
+    rows = bins.tallied(table)
+    try:
+        left = bins - rows if gone else bins + rows
+    except ForgettingUnseen:  # tallied were some of the rows only: in a database, or since a stop
+        hooks.note(
+            "how columns are spread is not known any more: not all of these rows were tallied. "
+            "suffice fit on the rows that stay tallies them again"
+        )
+        left = None
+    saved.notes = saved.notes.knowing(rates=saved.notes.rates, shown=saved.notes.shown, bins=left)
 
 
 def _levels(saved: Saved) -> list[str]:
@@ -99,7 +115,7 @@ def forget_rows(
         )
     before = saved.classes.tolist()
     size = 0
-    for rows, labels in labelled_chunks(saved, tables, target, reading, hooks):
+    for rows, labels in labelled_chunks(saved, tables, target, reading, hooks, gone=True):
         try:
             saved.forget(rows, labels)
         except ForgettingUnseen as error:
@@ -125,9 +141,19 @@ def _unseen(error: SufficeError, model: Path, tables: Sequence[str]) -> SufficeE
 
 
 def labelled_chunks(
-    saved: Saved, tables: Sequence[str], target: str | None, reading: TableReading, hooks: Hooks
+    saved: Saved,
+    tables: Sequence[str],
+    target: str | None,
+    reading: TableReading,
+    hooks: Hooks,
+    *,
+    gone: bool,
 ) -> Iterator[tuple[Table, NDArray[Any]]]:
-    """Yield the rows of tables as a model knows them, with their labels."""
+    """Yield the rows of tables as a model knows them, with their labels.
+
+    How their columns are spread is noted on the way; of rows that are to be forgotten, it is taken
+    back.
+    """
     column = target or saved.notes.target
     if column is None:
         raise BadSetting(
@@ -145,10 +171,10 @@ def labelled_chunks(
             if not there.all():
                 without += int((~there).sum())
                 kept = some_rows(table, there)
-            if saved.notes.filled is not None:
-                kept = filled_table(saved.notes.filled, kept)
             if len(labels):
-                yield kept, labels
+                filled = saved.notes.filled
+                yield (kept if filled is None else filled_table(filled, kept)), labels
+                _tallied(saved, kept, gone=gone, hooks=hooks)  # nobody has refused them
     if without:
         hooks.note(f"{without} row{'s' * (without > 1)} without a label left out")
 

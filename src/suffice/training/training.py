@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.columns.shown import shown_by
+from suffice.columns.shown import digits_shown, shown_by
 from suffice.errors import BadLabels, SimilarLabels
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.gaussian.forms import letters_of
 from suffice.printing.model_names import usual_name
 from suffice.rows.frames import is_from_frame_library
+from suffice.statistics.quantile_bins import ColumnBins
 from suffice.tables.table_reading import TableReading
 from suffice.training.decimals import STATE as DECIMALS
-from suffice.training.decimals import decimals_of
 from suffice.training.fit_rows import RowsMet, fit_rows
 from suffice.training.hooks import Hooks
 from suffice.training.judging import judge
@@ -196,11 +196,15 @@ def train_rows(
         if judged is None:
             judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
-    decimals = decimals_of(rows.table)
+    shown = shown_by(rows.table)
+    decimals = digits_shown(rows.table, shown)
     rates = _rates(learned, rows)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
-    if rates is not None:
-        notes = notes.knowing(rates=rates, shown=shown_by(rows.table))
+    notes = notes.knowing(
+        rates=rates,
+        shown=None if rates is None else shown,
+        bins=ColumnBins.cut(rows.table) if met.bins is None else met.bins,
+    )
     # The model itself takes the same rows, as one that is loaded from the file does.
     more = replace(notes, more={**notes.more, DECIMALS: decimals})
     saved = Saved(learned.with_notes(more), notes, decimals)
