@@ -120,7 +120,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--column", "declared", multiple=True, metavar="NAME=KIND",
         help="What a column is, where it is not what it looks like: number (12 kg is 12), category "
         "(numbers that are codes), ordered (low, medium, high), date (numbers of spreadsheets too; "
-        "date-dmy and date-mdy say what stands first), id or ignore (left out); repeatable.",
+        "date-dmy and date-mdy say what stands first), text (known by its words), id or ignore "
+        "(left out); repeatable.",
     )  # fmt: skip
     @click.option(
         "--columns", "columns_file", type=click.Path(path_type=Path), metavar="FILE",
