@@ -333,7 +333,7 @@ def kept_columns(
     """
     declared = declared or {}
     names = table.names or tuple(f"x{j}" for j in range(table.width))
-    worded = () if texts else text_columns(table, declared)
+    worded = text_columns(table, declared) if CATEGORY in table.kinds and not texts else ()
     read = worded if beside else ()
     useless = {} if texts else _useless(table, read)
     useless |= {names.index(name): FREE_TEXT for name in worded if name not in read}
