@@ -198,14 +198,15 @@ class NaiveBayes(IndependentColumns):
     |             |         | held-out log-loss; a name ("gaussian") is for all columns;       |
     |             |         | {column: family} names some, by name or position                 |
     | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α    |
-    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it         |
+    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it; None   |
+    |             |         | is 1, and fits it where columns of texts stand beside others     |
     | priors      | None    | {label: probability}; None is the class frequencies              |
     | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which           |
     |             |         | `prediction_set` ranks new ones from the file alone              |
 
     Families: "bernoulli", "categorical", "poisson", "gaussian", "shared-gaussian", "lognormal",
-    "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", or objects of
-    `suffice.families` with settings of their own.
+    "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", "words"
+    (texts), or objects of `suffice.families` with settings of their own.
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+` merges
     two models, and a label or a level never seen before is simply a new one. Missing cells are

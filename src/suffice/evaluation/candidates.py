@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, listed, meant
@@ -26,6 +26,8 @@ SINGLE = "single"
 FEWEST_POOLED = 10
 """Rows from which on a pool is tried: with fewer, shares of members are found on one row or none
 of a class."""
+WITH_TEXTS = "naive-bayes-text"
+"""The key of the candidate that reads columns of texts beside others."""
 SLIGHT = 1e-4
 """The penalty of the candidate "logistic": that of C = 1e4.
 
@@ -44,6 +46,7 @@ class Candidate:
     school      "generative", "discriminative", or "" for what is of both, or not ours
     rank        how simple it is: of two that do equally well, the lower one is taken
     curve       whether its learning curve is drawn
+    without     columns that it does not see: texts, of which it has no law
     """
 
     key: str
@@ -52,6 +55,7 @@ class Candidate:
     school: str
     rank: int
     curve: bool = False
+    without: tuple[str, ...] = ()
 
     @property
     def estimator(self) -> Any:
@@ -67,6 +71,22 @@ class Candidate:
         """Whether it is a pool of models, and no single one."""
         kind = getattr(self.model, "learner_kind", type(self.model))
         return issubclass(kind, Learner) and kind.name == "Pool"
+
+
+def beside_texts(
+    asked: tuple[Candidate, ...], texts: tuple[str, ...], rows: LabelledRows
+) -> tuple[Candidate, ...]:
+    """Return candidates that do not see columns of texts, and naive Bayes, which does.
+
+    Of nothing but texts there is no other model.
+    """
+    if not texts:
+        return asked
+    model = learner_named("NaiveBayes", families=dict.fromkeys(texts, "words"))
+    single = Candidate(WITH_TEXTS, "naive Bayes (mixed, with text)", model, GENERATIVE, len(asked))
+    if read_table(rows.X).width == len(texts):
+        return (single,)
+    return (*(replace(one, without=texts) for one in asked), single)
 
 
 def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suffice.errors import BadSetting, SufficeError, listed
-from suffice.evaluation.candidates import Candidate, candidates, takes_usual
+from suffice.evaluation.candidates import Candidate, beside_texts, candidates, takes_usual
 from suffice.evaluation.comparison_results import Comparison
 from suffice.evaluation.cross_validation import HeldOut, held_out, refusal
 from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
@@ -22,6 +22,7 @@ from suffice.evaluation.work_limits import (
     by_cost,
 )
 from suffice.evaluation.work_progress import OutOfTime, SilentProgress, TimeLimit
+from suffice.rows import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,7 @@ def compare(
     random_state: int = 0,
     sample_weight: object = None,
     time_limit: float | None = None,
+    texts: Sequence[str] = (),
     progress: ShowsProgress = SilentProgress,
 ) -> Comparison:
     """Compare the two schools on the same folds of these rows, and recommend a model.
@@ -63,6 +65,8 @@ def compare(
     | sample_weight | None    | repetitions of rows                                              |
     | time_limit    | None    | seconds after which no other model or fold is begun; models are  |
     |               |         | tried in the order of the work they are, and one always is       |
+    | texts         | ()      | columns that hold texts, by name: naive Bayes reads their words  |
+    |               |         | beside all other columns, and the other models do not see them   |
     | progress      |         | called when some work begins: `suffice.training.ShowsProgress`   |
     | target        | None    | the column of labels, where X is a frame or a source: a path, a  |
     |               |         | glob, an Arrow stream, a table of a database or of a cluster;    |
@@ -94,8 +98,10 @@ def compare(
     seed = checked_seed(random_state)
     here = rows_here(X, y, target, sample_weight, seed)
     rows = LabelledRows.read(here.X, here.y, here.weights)
-    asked = candidates(models, rows)
-    extent = Extent.of(rows)
+    worded = _texts(texts, rows)
+    plain = rows.without(worded)
+    asked = beside_texts(candidates(models, plain), worded, rows)
+    extent = Extent.of(plain)
     notes = list(here.notes)
     if takes_usual(models):
         asked, few = affordable(asked, extent)
@@ -112,12 +118,12 @@ def compare(
     if not any(found.log_posterior is not None for found in held.values()):
         _refuse(held, failed)
     scores = {name: FoldScores.of(found, rows, split) for name, found in held.items()}
-    found = diagnose(rows)
+    found = diagnose(plain)
     notes += [f"{name} could not be evaluated: {refusal(error)}" for name, error in failed.items()]
     grown = None
     if curves:
         known = [one for one in asked if one.name in held]
-        grown, said = _curves(known, rows, extent, seed, limit, progress)
+        grown, said = _curves(known, plain, extent, seed, limit, progress)
         notes += said
     crossed = _crossings(asked, grown)
     losses = {n: s.log_loss for n, s in scores.items() if s.log_loss is not None}
@@ -125,6 +131,20 @@ def compare(
     advice = reservations(advice, rows, held, scores, asked)
     told = _notes(asked, held, notes)
     return Comparison(rows, split, asked, held, scores, found, grown, crossed, advice, told, late)
+
+
+def _texts(texts: Sequence[str], rows: LabelledRows) -> tuple[str, ...]:
+    """Return the columns that hold texts, or refuse one that is not there."""
+    if not texts:
+        return ()
+    names = read_table(rows.X).names or ()
+    lacking = [name for name in texts if name not in names]
+    if lacking:
+        raise BadSetting(
+            f"texts names {listed(map(repr, lacking))}, which is no column",
+            hint=f"the columns are {listed(names)}",
+        )
+    return tuple(texts)
 
 
 def _tried(
@@ -150,7 +170,8 @@ def _tried(
 
             try:
                 before(0)
-                held[one.name] = held_out(one.model, rows, split, before)
+                seen = rows.without(one.without)
+                held[one.name] = held_out(one.model, seen, split, before)
             except OutOfTime:
                 late.append(one.name)
             except Exception as error:  # noqa: BLE001 - the other candidates are still worth having

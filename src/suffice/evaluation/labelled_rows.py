@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +22,8 @@ from suffice.sources.arrow_frames import frame_of
 from suffice.sources.samples import spread_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Table
@@ -75,6 +77,15 @@ class LabelledRows:
         """The weight of each class."""
         k = len(self.classes)
         return np.bincount(self.codes, weights=self.weights, minlength=k).astype(np.float64)
+
+    def without(self, columns: Collection[str]) -> LabelledRows:
+        """Return the same rows without some columns; where none is left, as they are."""
+        if not columns:
+            return self
+        table = read_table(self.X)
+        names = table.names or ()
+        kept = [j for j, name in enumerate(names) if name not in columns]
+        return replace(self, X=table.take(kept)) if kept else self
 
     def take(self, places: IntArray) -> LabelledRows:
         """Return some rows; classes stay those of all rows."""

@@ -12,7 +12,7 @@ from suffice.errors import BadSetting, SeparationWarning, listed
 from suffice.printing.result_table import Significant, TableColumn, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Reasons: TypeAlias = list[tuple[str, float]]
 SHOWN_ROWS = 5
 """Rows of an explanation that are printed; a frame has all."""
+SHOWN_WORDS = 8
+"""Words of a text that are printed beside its column, the largest first: as fit on a line."""
 SHOWN_REASONS = 10
 """Contributions of a row that are printed, the largest first: what follows is small beside them."""
 
@@ -67,6 +69,8 @@ class Explanation:
     pairs           (rows, columns, columns) for quadratic boundaries, else None; symmetric,
                     its rows add up to the contributions
     columns         the names of the columns
+    words           of columns of texts, by name: for each row {word: log odds}; what the words do
+                    not add up to was said before any of them. None where there are no texts
     """
 
     of: NDArray[Any]
@@ -75,6 +79,7 @@ class Explanation:
     contributions: FloatArray
     pairs: FloatArray | None
     columns: tuple[str, ...]
+    words: Mapping[str, tuple[dict[str, float], ...]] | None = None
 
     @property
     def log_odds(self) -> FloatArray:
@@ -92,10 +97,18 @@ class Explanation:
             )
             parts = self.contributions[i]
             largest = np.argsort(-np.abs(parts), kind="stable")[:10]
-            lines += [
-                f"    {parts[j]:+10.3f}  {self.columns[j]}" for j in largest if parts[j] != 0.0
-            ]
+            for j in largest:
+                if parts[j] != 0.0:
+                    lines.append(f"    {parts[j]:+10.3f}  {self.columns[j]}")
+                    if said := self.words_of(self.columns[j], i):
+                        told = ", ".join(f"{word} {odds:+.3f}" for word, odds in said[:SHOWN_WORDS])
+                        lines.append(f"                by its words: {told}")
         return "\n".join(lines)
+
+    def words_of(self, column: str, row: int = 0) -> Reasons:
+        """Return the words of one row in a column of texts, the strongest first; or none."""
+        said = {} if self.words is None else self.words.get(column, ({},) * len(self.of))[row]
+        return sorted(said.items(), key=lambda pair: -abs(pair[1]))
 
     def __repr__(self) -> str:
         return str(self)

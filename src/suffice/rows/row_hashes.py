@@ -14,6 +14,7 @@ import numpy as np
 
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.sparse import SparseRows
+from suffice.rows.text_cells import TextCells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ CELLS = 2_000_000
 
 
 def content_hashes(
-    block: NDArray[np.generic] | CodedColumns | SparseRows, columns: Sequence[int]
+    block: NDArray[np.generic] | CodedColumns | SparseRows | TextCells, columns: Sequence[int]
 ) -> NDArray[np.uint64]:
     """Return the sum, modulo 2⁶⁴, of a hash of every cell and its column."""
     if isinstance(block, SparseRows):
@@ -42,6 +43,12 @@ def content_hashes(
             out += _mixed(known[block.codes[:, j]] ^ salts[j])
         return out
     out = np.zeros(len(block), dtype=np.uint64)
+    if isinstance(block, TextCells):
+        for j, salt in enumerate(salts):
+            cells = block.cells[:, j].tolist()
+            said = [0 if cell is None else level_hash(cell) for cell in cells]
+            out += _mixed(np.array(said, dtype=np.uint64) ^ salt)
+        return out
     step = max(1, CELLS // max(1, block.shape[1]))
     for start in range(0, len(block), step):
         cells = np.ascontiguousarray(block[start : start + step], dtype=np.float64)

@@ -253,6 +253,11 @@ def product_terms(
             found = law.cell(place)
             levels = found if isinstance(found, LevelsCell) else None
             if kinds[j] == CATEGORY:
+                if hasattr(law, "term_scores"):
+                    raise BadSetting(
+                        f"{names[j]} holds texts, known by their words: a database cannot cut them",
+                        hint="predict them here, or fit without that column",
+                    )
                 if levels is None:
                     raise BadSetting(
                         f"{names[j]} holds text, but its law is one of numbers",

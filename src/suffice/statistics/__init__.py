@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from suffice.statistics.by_class import ByClass
     from suffice.statistics.by_column import ByColumn
     from suffice.statistics.by_pattern import ByPattern
+    from suffice.statistics.column_terms import ColumnTerms
     from suffice.statistics.curvature import Curvature
     from suffice.statistics.document_counts import DocumentCounts
     from suffice.statistics.keyed_counts import NgramCounts, TermCounts
@@ -26,6 +27,7 @@ __all__ = [
     "ByClass",
     "ByColumn",
     "ByPattern",
+    "ColumnTerms",
     "Curvature",
     "DiagonalMoments",
     "DocumentCounts",
@@ -49,6 +51,7 @@ _find, __dir__ = lazy(
         "suffice.statistics.by_class": ["ByClass"],
         "suffice.statistics.by_column": ["ByColumn"],
         "suffice.statistics.by_pattern": ["ByPattern"],
+        "suffice.statistics.column_terms": ["ColumnTerms"],
         "suffice.statistics.curvature": ["Curvature"],
         "suffice.statistics.document_counts": ["DocumentCounts"],
         "suffice.statistics.keyed_counts": ["NgramCounts", "TermCounts"],

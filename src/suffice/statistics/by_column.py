@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray
     from suffice.statistics.algebra import Array
+    from suffice.statistics.column_terms import ColumnTerms
 
-Part = DiagonalMoments | Tallies | Totals
+    Part = ColumnTerms | DiagonalMoments | Tallies | Totals
 
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (DiagonalMoments, Tallies, Totals)}
 """Statistics of blocks of columns by their names, as arrays keep them."""
@@ -99,5 +100,14 @@ class ByColumn:
             place, slash, rest = name.partition("/")
             if slash:
                 held[int(place)][rest] = value
-        parts = [KINDS[kind].from_arrays(own) for kind, own in zip(kinds, held, strict=True)]
+        parts = [_kind(kind).from_arrays(own) for kind, own in zip(kinds, held, strict=True)]
         return cls(float(arrays["weight"]), tuple(parts))
+
+
+def _kind(name: str) -> Any:
+    """Return the statistics of that name; those of texts are found where they are needed."""
+    if name == "ColumnTerms":
+        from suffice.statistics.column_terms import ColumnTerms
+
+        return ColumnTerms
+    return KINDS[name]

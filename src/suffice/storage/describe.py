@@ -315,7 +315,8 @@ def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
     found = []
     texts = name_of(model) == "TextRecord"
     for name, column in zip(columns.names, columns.columns, strict=True):
-        kind = "text" if texts else getattr(column, "kind", "number")
+        worded = texts or families.get(name) == "words"
+        kind = "text" if worded else getattr(column, "kind", "number")
         known = levels.get(name, getattr(column, "levels", ()))
         found.append(ColumnAccount(name, kind, families.get(name), tuple(known)))
     return tuple(found)

@@ -9,6 +9,7 @@ STATISTICS = {
     "ByClass": "suffice.statistics.by_class",
     "ByColumn": "suffice.statistics.by_column",
     "ByPattern": "suffice.statistics.by_pattern",
+    "ColumnTerms": "suffice.statistics.column_terms",
     "DiagonalMoments": "suffice.statistics.moments.diagonal",
     "Folds": "suffice.statistics.folds",
     "Moments": "suffice.statistics.moments.full",
@@ -77,6 +78,8 @@ DATACLASSES = {
     "StudentColumns": "suffice.models.naive_bayes.families.predictive_gaussian",
     "Terms": "suffice.models.text.terms",
     "TextRecord": "suffice.models.text.learner",
+    "TextWordColumns": "suffice.models.naive_bayes.families.texts.words",
+    "TextWords": "suffice.models.naive_bayes.families.texts.words",
     "Tokens": "suffice.models.text.tokens",
 }
 """Everything else, by its fields."""

@@ -18,7 +18,11 @@ DATES = ("date", "date-dmy", "date-mdy", "date-ymd")
 year."""
 ORDERED = "ordered"
 """What a column is whose categories have an order of their own: low, medium, high."""
-COLUMN_KINDS = ("number", "category", ORDERED, *DATES, *IGNORED)
+TEXT = "text"
+"""What a column is whose cells are texts, known by their words."""
+AS_WRITTEN = ("category", ORDERED, TEXT)
+"""What columns are whose cells stay as they are written, digits too."""
+COLUMN_KINDS = ("number", *AS_WRITTEN, *DATES, *IGNORED)
 """What somebody may say that a column is."""
 
 

@@ -64,12 +64,14 @@ class ChosenModel(NamedTuple):
     learned     what it has learned from all rows, if that was done already
     choice      among which others
     judged      how good it is on rows that it has not seen
+    rows        those it learns from: without columns of texts, if it reads none
     """
 
     learner: Learner[Any, Any]
     learned: Learned[Any, Any] | None
     choice: ModelChoice
     judged: Quality | None
+    rows: TrainingRows
 
 
 def check_named(name: str, settings: Mapping[str, object]) -> None:
@@ -150,10 +152,36 @@ def choose(
         hooks.note("a pool keeps its rows: anyone with the file can read them")
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
+    rows = _read_by(chosen, rows, hooks)
     known = found.held_out[chosen.name].fitted if rows.given is None else None
     if known is not None and rows.table.names is not None:
         known = replace(known, frame=LIBRARY).knowing(known.fit)
-    return ChosenModel(chosen.model, known, choice, judged)
+    return ChosenModel(chosen.model, known, choice, judged, rows)
+
+
+def _read_by(chosen: Candidate, rows: TrainingRows, hooks: Hooks) -> TrainingRows:
+    """Return rows without the columns that the chosen model has not seen, and say so."""
+    from suffice.training.training_rows import DroppedColumn
+
+    if not chosen.without:
+        return rows
+    names = rows.names
+    kept = [j for j, name in enumerate(names) if name not in chosen.without]
+    it = "it" if len(chosen.without) == 1 else "them"
+    why = "with it no model was better"
+    hooks.note(f"{listed(chosen.without)} left out after all: with {it} no model was better")
+    gone = tuple(DroppedColumn(name, why) for name in chosen.without)
+    given = rows.given
+    if given is not None:
+        import narwhals as nw
+
+        held = nw.from_native(given, eager_only=True)
+        given = held.select([names[j] for j in kept]).to_native()
+    spellings = {name: one for name, one in rows.spellings.items() if name not in chosen.without}
+    return replace(
+        rows, table=rows.table.take(kept), dropped=(*rows.dropped, *gone), given=given,
+        spellings=spellings, text_columns=(),
+    )  # fmt: skip
 
 
 def _why(
@@ -201,7 +229,7 @@ def _compared(
         single = True
     found = compare(
         table, y, models=SINGLE if single else None, curves=False, random_state=seed,
-        time_limit=limit, progress=hooks.progress,
+        time_limit=limit, progress=hooks.progress, texts=rows.text_columns,
     )  # fmt: skip
     if found.late:
         hooks.note(

@@ -43,6 +43,7 @@ def rows_of_frame(
     reading: TableReading,
     *,
     texts: bool,
+    beside: bool = False,
 ) -> TrainingRows:
     """Return the rows of a frame that have a label in one of its columns."""
     table = read_table(frame)
@@ -52,11 +53,19 @@ def rows_of_frame(
         raise missing_columns("the frame", lacking, names)
     at = names.index(target)
     labels, there = labels_of(table.exact(at), table.kinds[at])
-    return _decided(table, labels, there, target, drop, hooks, reading, frame=frame, texts=texts)
+    return _decided(table, labels, there, target, drop, hooks, reading, frame=frame, texts=texts,
+                    beside=beside)  # fmt: skip
 
 
 def rows_beside_labels(
-    X: object, y: object, drop: Sequence[str], hooks: Hooks, reading: TableReading, *, texts: bool
+    X: object,
+    y: object,
+    drop: Sequence[str],
+    hooks: Hooks,
+    reading: TableReading,
+    *,
+    texts: bool,
+    beside: bool = False,
 ) -> TrainingRows:
     """Return the rows whose label, among those beside them, is not blank."""
     table = read_table(X)
@@ -74,7 +83,8 @@ def rows_beside_labels(
     column = read_table(np.asarray(cells, dtype=object).reshape(-1, 1))
     labels, there = labels_of(column.exact(0), column.kinds[0])
     frame = X if is_from_frame_library(X) else None
-    return _decided(table, labels, there, None, drop, hooks, reading, frame=frame, texts=texts)
+    return _decided(table, labels, there, None, drop, hooks, reading, frame=frame, texts=texts,
+                    beside=beside)  # fmt: skip
 
 
 def _cells(y: Any) -> NDArray[Any]:
@@ -96,6 +106,7 @@ def _decided(
     *,
     frame: object,
     texts: bool,
+    beside: bool,
 ) -> TrainingRows:
     """Return what is to be learned from rows that are here."""
     place = "the rows" if frame is None else "the frame"
@@ -120,15 +131,15 @@ def _decided(
     check_labels(labels, place, target, hooks)
     if without:
         hooks.note(unlabelled_rows(without))
-    table, dropped = kept_columns(
-        table, place, target, hooks, texts=texts, declared=reading.columns
+    table, dropped, worded = kept_columns(
+        table, place, target, hooks, texts=texts, declared=reading.columns, beside=beside
     )
     if table.names is not None and not texts:
         table, spellings = told_columns(table, labels, spellings, reading, hooks)
     given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,
-        given=given, spellings=spellings,
+        given=given, spellings=spellings, text_columns=worded,
     )  # fmt: skip
 
 

@@ -105,6 +105,29 @@ def check_classes(
         )
 
 
+TOTALS = frozenset(
+    {
+        "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme",
+        "totaal", "total général", "suma", "totale", "somma", "soma", "summa", "subtotal",
+    }
+)  # fmt: skip
+"""What the last line of an export says in the place of a class, where it holds sums."""
+
+
+def totals_row(labels: NDArray[Any]) -> str:
+    """Return in words that the class of the last row names sums, and that no other row has it.
+
+    >>> totals_row(np.array(["a", "b", "Total"], dtype=object))[:37]
+    "the last row is of class 'Total', and"
+    """
+    last = labels[-1] if len(labels) else None
+    if not isinstance(last, str) or last.strip().strip(":").lower() not in TOTALS:
+        return ""
+    if int((labels == last).sum()) > 1:
+        return ""
+    return f"the last row is of class {last!r}, and no other: if it holds sums, remove it"
+
+
 def label_text(label: object) -> str | None:
     """Return a label as the text that stands for it: `1`, `1.0` and "1" are one; blank is None.
 

@@ -33,6 +33,7 @@ from suffice.training.model_choice import (
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
 from suffice.training.table_columns.spelled_columns import check_declared
+from suffice.training.table_columns.text_columns import READING, families_of
 from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
@@ -77,8 +78,9 @@ def train(
 ) -> Trained:
     r"""Train a model on a table as it is: the model that `suffice fit` writes.
 
-    Words, yes and no, and blank cells may stay. Columns of text that are different in nearly
-    every row are left out, rows without a label too; a target that is a quantity is refused;
+    Words, yes and no, and blank cells may stay. Columns of texts, several words each, are read by
+    naive Bayes beside all others; other columns of text that are different in nearly every row are
+    left out, rows without a label too; a target that is a quantity is refused;
     models that cannot do with blanks have them filled. What was decided is in the result.
 
     Parameters
@@ -106,7 +108,8 @@ def train(
         What columns are, by name, where they are not what they look like: "number" (units such as
         12 kg are passed over), "category" (numbers that are codes), "ordered" (categories such as
         low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
-        stands first), "id" or "ignore" (left out).
+        stands first), "text" (known by its words, which naive Bayes reads beside other columns),
+        "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -181,8 +184,13 @@ def train_rows(
             if name == AUTO and checkpoint is not None:
                 hooks.note(NO_POOL.format("a checkpoint has no rows"))
             single = name == BEST or checkpoint is not None
-            learner, learned, choice, judged = choose(rows, seed, hooks, time_limit, single=single)
+            learner, learned, choice, judged, rows = choose(
+                rows, seed, hooks, time_limit, single=single
+            )
         else:
+            if name == "naive-bayes" and rows.text_columns:
+                given = settings.get("families")
+                settings = {**settings, "families": families_of(rows.text_columns, given)}
             learner = named_model(name, settings)
         full = letters_of(str(settings.get("covariance")))[2:] != "I"
         if name in ("gda", "qda") and full:
@@ -227,25 +235,26 @@ def _rows(
     """Return labelled rows, wherever they are."""
     check_declared(reading.columns, target)
     drop = tuple(dict.fromkeys((*drop, *reading.ignored)))
-    texts = name == "text"
+    texts, beside = name == "text", name in READING
     if y is not None:
         if target is not None:
             raise BadLabels(
                 "labels are given twice: as y, and by the name of a column",
                 hint='leave one out: train(X, y), or train(table, target="y")',
             )
-        return rows_beside_labels(data, y, drop, hooks, reading, texts=texts)
+        return rows_beside_labels(data, y, drop, hooks, reading, texts=texts, beside=beside)
     if target is None:
         raise BadLabels(
             "no labels are given, and no target is named",
             hint='name the column of labels: train("data.csv", target="y")',
         )
     if _is_frame(data):
-        return rows_of_frame(data, target, drop, hooks, reading, texts=texts)
+        return rows_of_frame(data, target, drop, hooks, reading, texts=texts, beside=beside)
     once = name in ONE_PASS
     return TrainingRows.read(
-        data, target, reading, drop, hooks, once=once, seed=None if once else seed, texts=texts
-    )
+        data, target, reading, drop, hooks, once=once, seed=None if once else seed, texts=texts,
+        beside=beside,
+    )  # fmt: skip
 
 
 def _is_frame(data: object) -> bool:
@@ -272,8 +281,8 @@ def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> Fil
 
 def _rates(model: Learned[Any, Any], rows: TrainingRows) -> OutlierRates | None:
     """Return how far out the rows lie that a model has learned, if it knows how far rows are."""
-    if not model.offers("typicality"):
-        return None
+    if rows.text_columns or not model.offers("typicality"):
+        return None  # of texts nobody knows how far out they are
     return rates_of(model, rows.table, rows.labels)
 
 

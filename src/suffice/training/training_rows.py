@@ -28,8 +28,9 @@ from suffice.training.table_columns.spelled_columns import (
     say_orders,
     say_spellings,
 )
+from suffice.training.table_columns.text_columns import FREE_TEXT, say_texts, text_columns
 from suffice.training.table_columns.told_columns import told_columns
-from suffice.training.target_labels import check_classes, plain_labels
+from suffice.training.target_labels import check_classes, plain_labels, totals_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -75,6 +76,7 @@ class TrainingRows:
     counted         how many rows there are, where they were counted on the way
     given           rows that are here as the frame they came in; None for others
     spellings       how the texts of columns are written that are numbers or truths
+    text_columns    columns of texts beside others, which some models read
     """
 
     table: Table
@@ -89,6 +91,7 @@ class TrainingRows:
     counted: int | None = None
     given: Any = None
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    text_columns: tuple[str, ...] = ()
 
     @classmethod
     def read(
@@ -102,11 +105,13 @@ class TrainingRows:
         once: bool = False,
         seed: int | None = None,
         texts: bool = False,
+        beside: bool = False,
     ) -> TrainingRows:
         """Open a source, and look at its rows; the kinds of its columns are found out from all.
 
         `once` says that rows will be read one by one, so that few have to be held. With a `seed`
-        the rows that stand for too many are drawn from all over the source.
+        the rows that stand for too many are drawn from all over the source. `beside` says that
+        the model reads texts beside other columns.
         """
         source, without = opened_source(data, target, reading, drop, hooks)
         names = [name for name in source.names if name != target and name not in drop]
@@ -137,15 +142,16 @@ class TrainingRows:
         if whole:
             without += labelled.without
             tell_unlabelled(labelled, hooks)
-        kept, dropped = kept_columns(
-            found.table, source.name, target, hooks, texts=texts, declared=reading.columns
-        )
+        kept, dropped, worded = kept_columns(
+            found.table, source.name, target, hooks, texts=texts, declared=reading.columns,
+            beside=beside and not isinstance(source, SqlSource),
+        )  # fmt: skip
         if not texts:
             typed = isinstance(source, SqlSource)
             kept, spellings = told_columns(kept, labels, spellings, reading, hooks, typed=typed)
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
-            without, texts, source, counted, spellings=spellings,
+            without, texts, source, counted, spellings=spellings, text_columns=worded,
         )  # fmt: skip
 
     @property
@@ -182,11 +188,15 @@ class TrainingRows:
     @property
     def columns_described(self) -> str:
         """How many columns of which type there are, in words."""
-        kinds = self.table.kinds
+        worded = set(self.text_columns)
+        names = self.table.names or (None,) * self.table.width
+        pairs = zip(names, self.table.kinds, strict=True)
+        kinds = ["text" if name in worded else kind for name, kind in pairs]
         types = (
             ("number", "numeric"),
             ("boolean", "yes/no"),
             (CATEGORY, "text" if self.texts else "categorical"),
+            ("text", "text"),
         )
         found = [(kinds.count(kind), word) for kind, word in types if kind in kinds]
         many = "s" * (len(kinds) != 1)
@@ -276,6 +286,8 @@ def check_labels(
 ) -> None:
     """Refuse labels that name no classes, and say which classes differ in what nobody sees."""
     check_classes(labels, place, target, whole=whole)
+    if whole and (sums := totals_row(labels)):
+        hooks.note(sums)
     for said in similar_labels(labels):
         hooks.note(said if target is None else f"{target}: {said}")
 
@@ -315,16 +327,21 @@ def kept_columns(
     hooks: Hooks,
     *,
     texts: bool,
-    declared: Collection[str] = (),
-) -> tuple[Table, list[DroppedColumn]]:
-    """Return a table without the columns that nothing is to be learned from, and those.
+    declared: Mapping[str, str] | None = None,
+    beside: bool = False,
+) -> tuple[Table, list[DroppedColumn], tuple[str, ...]]:
+    """Return a table without the columns that nothing is to be learned from, those, and texts.
 
     Texts that are different in nearly every row name rows, and so do numbers that count them; where
     columns of text are documents, others have no place. `declared` are columns of which somebody
-    has said what they are.
+    has said what they are. Where the model reads texts `beside` other columns, those stay.
     """
+    declared = declared or {}
     names = table.names or tuple(f"x{j}" for j in range(table.width))
-    useless = {} if texts else _useless(table)
+    worded = text_columns(table, declared) if CATEGORY in table.kinds and not texts else ()
+    read = worded if beside else ()
+    useless = {} if texts else _useless(table, read)
+    useless |= {names.index(name): FREE_TEXT for name in worded if name not in read}
     counting = {} if texts else row_names(table, declared)
     if len(useless) + len(counting) < table.width:
         useless |= counting
@@ -345,17 +362,21 @@ def kept_columns(
     dropped = []
     for j, why in useless.items():
         change = f"; {hooks.column(names[j], 'number')} keeps it" if j in counting else ""
+        if why == FREE_TEXT:
+            change = f"; {hooks.option('model', 'naive-bayes')} and auto read it"
         hooks.note(f"{names[j]} is left out: {why}{change}")
         dropped.append(DroppedColumn(names[j], why))
     dropped += [DroppedColumn(names[j], "there is no text in it") for j in numbers]
-    return table.take(kept), dropped
+    if read:
+        say_texts(read, hooks)
+    return table.take(kept), dropped, read
 
 
-def _useless(table: Table) -> dict[int, str]:
-    """Return columns of text that name single rows, and why."""
+def _useless(table: Table, read: Collection[str] = ()) -> dict[int, str]:
+    """Return columns of text that name single rows, and why; those that are `read` do not."""
     found = {}
     for j, kind in enumerate(table.kinds):
-        if kind != CATEGORY:
+        if kind != CATEGORY or (table.names is not None and table.names[j] in read):
             continue
         cells = table.column(j)
         levels = len(set(cells.tolist()) - {None})

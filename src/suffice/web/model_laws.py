@@ -143,6 +143,11 @@ def column_laws(
             held = {"type": "common"}
             if not law.is_common:
                 cell = law.cell(place)
+                if family.cells_are_texts:
+                    raise BadSetting(
+                        f"{names[j]} holds texts beside other columns: pages have no law of these",
+                        hint="fit without that column, or that column alone with TextClassifier",
+                    )
                 if cell is None:
                     raise BadSetting(
                         f"{names[j]}: {type(law).__name__} cannot be shown on a page",

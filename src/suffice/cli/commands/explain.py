@@ -148,6 +148,9 @@ def _lines(number: int, one: Explanation, cells: dict[str, object], most: int) -
         name = one.columns[j]
         value = f" = {_word(cells[name]) or 'blank'}" if name in cells else ""
         lines.append(f"  {parts[j]:+9.3f}  {_word(name)}{value}")
+        if said := one.words_of(name) if getattr(one, "words", None) else ():
+            told = ", ".join(f"{_word(word)} {odds:+.3f}" for word, odds in said[:most])
+            lines.append(f"             by its words: {told}")
     rest = [j for j in order if j not in shown]
     if rest and np.abs(parts[rest]).sum() > 0.0:
         what = "columns" if cells else "words"
@@ -177,6 +180,7 @@ def _share(log_odds: float) -> str:
 def _content(number: int, one: Explanation, cells: dict[str, object]) -> dict[str, object]:
     from suffice.cli.terminal.printed_rows import plain
 
+    words = getattr(one, "words", None)
     return {
         "row": number,
         "of": plain(one.of[0]),
@@ -188,4 +192,5 @@ def _content(number: int, one: Explanation, cells: dict[str, object]) -> dict[st
             for name, value in zip(one.columns, one.contributions[0], strict=True)
         },
         "cells": {name: plain(value) for name, value in cells.items()},
+        **({"words": {name: said[0] for name, said in words.items()}} if words else {}),
     }

@@ -234,7 +234,12 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         inner = held.held if isinstance(held, WithRows) else held
         for needed, there, name, value in (
             (learner.keeps_folds, isinstance(inner, Folds), "smoothing", HELD_OUT),
-            (learner.keeps_rows, isinstance(held, WithRows), "temperature", learner.temperature),
+            (
+                learner.keeps_rows,
+                isinstance(held, WithRows),
+                "temperature",
+                learner.found_temperature,
+            ),
         ):
             if needed and not there:
                 raise BadSetting(
@@ -348,10 +353,10 @@ def _cut(family: ColumnFamily, table: Any, column: int, weights: Any) -> ColumnF
     return family.cut(cells, weights)
 
 
-def _checked_temperature(temperature: object) -> float | str:
-    """Return a temperature that has a meaning, 1 for None, or refuse it."""
+def _checked_temperature(temperature: object) -> float | str | None:
+    """Return a temperature that has a meaning, or refuse it."""
     if temperature is None:
-        return 1.0
+        return None
     if isinstance(temperature, str) and temperature in (HELD_OUT, LEFT_OUT):
         return temperature
     number = isinstance(temperature, Real) and not isinstance(temperature, bool)

@@ -19,7 +19,7 @@ from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_sq
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.label_shift import estimate_column_priors
 from suffice.models.naive_bayes.column_blocks import Blocks
-from suffice.models.naive_bayes.explanation import explain_columns
+from suffice.models.naive_bayes.explanation import explain_columns, words_of_columns
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
@@ -173,16 +173,19 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
             )
 
         def answer(rows: Blocks) -> Any:
-            return explain_columns(model, rows, *pair(model.posterior(rows, log=True)))
+            compared = pair(model.posterior(rows, log=True))
+            return explain_columns(model, rows, *compared), words_of_columns(model, rows, *compared)
 
-        found = self.asked(X, answer)
+        found, words = self.asked(X, answer)
+        called = known.names if names is None else tuple(map(str, names))
         return Explanation(
             self.classes[found.of],
             self.classes[found.against],
             found.baseline,
             found.contributions,
             None,
-            known.names if names is None else tuple(map(str, names)),
+            called,
+            {called[j]: tuple(said) for j, said in words.items()} or None,
         )
 
     def linear_rows(self, X: object) -> Any:

@@ -15,14 +15,15 @@ from suffice.rows.category_codes import CodedColumns
 from suffice.rows.cells import CATEGORY, column_at, place_of
 from suffice.rows.sparse import MOST_COUNT, SparseRows, refuse_huge
 from suffice.rows.tables import warn_of_rounding
+from suffice.rows.text_cells import TextCells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.rows import IntArray, Table
 
-Block: TypeAlias = NDArray[np.floating[Any]] | CodedColumns | SparseRows
-"""Numbers (n, columns) with NaN for blanks, codes of categories, or sparse counts."""
+Block: TypeAlias = NDArray[np.floating[Any]] | CodedColumns | SparseRows | TextCells
+"""Numbers (n, columns) with NaN for blanks, codes of categories, sparse counts, or texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +50,15 @@ class Blocks:
         return Blocks(tuple(taken(part, places) for part in self.parts))
 
 
+LETTERS_A_CELL = 6
+"""Letters that are as much work as a number: a word with its blank. A choice."""
+
+
 def _cells(part: Block) -> int:
     if isinstance(part, SparseRows):
         return int(part.indptr[-1] - part.indptr[0]) + len(part)
+    if isinstance(part, TextCells):
+        return part.characters // LETTERS_A_CELL + len(part)
     return int(part.codes.size if isinstance(part, CodedColumns) else part.size)
 
 
@@ -73,12 +80,16 @@ def _joined(part: Block, more: Block) -> Block:
         # New levels come last: nobody who compares codes asks for an order.
         levels = tuple(ours + added for ours, added in zip(part.levels, new, strict=True))
         return CodedColumns(np.concatenate([part.codes, more.in_levels(levels)]), levels)
+    if isinstance(part, TextCells):
+        assert isinstance(more, TextCells)
+        return TextCells(np.concatenate([part.cells, more.cells]))
     if isinstance(part, SparseRows) or isinstance(more, SparseRows):
         one, other = _sparse(part), _sparse(more)
         data = np.concatenate([one.cells, other.cells])
         places = np.concatenate([one.places, other.places])
         starts = one.indptr - one.indptr[0], other.indptr[1:] - other.indptr[0] + one.stored
         return SparseRows(data, places, np.concatenate(starts), one.width)
+    assert isinstance(more, np.ndarray)
     return np.concatenate([part, more])
 
 

@@ -72,6 +72,23 @@ def explain_columns(
     return LogOdds(of, against, baseline, parts, None)
 
 
+def words_of_columns(
+    model: NaiveBayesModel, rows: Blocks, of: IntArray, against: IntArray
+) -> dict[int, list[dict[str, float]]]:
+    """Return, by columns of texts, what each word adds to the log odds of every row."""
+    found: dict[int, list[dict[str, float]]] = {}
+    pairs = zip(model.product.families, model.laws, rows.parts, model.product.columns, strict=True)
+    for family, law, block, group in pairs:
+        if not family.cells_are_texts:
+            continue
+        texts: Any = law
+        for j, column in enumerate(group):
+            said = texts.words(block, j, of, against)
+            beta = model.temperature
+            found[column] = [{word: beta * odds for word, odds in row.items()} for row in said]
+    return found
+
+
 def _difference(scores: FloatArray, of: IntArray, against: IntArray) -> FloatArray:
     rows = np.arange(len(scores))
     one, other = scores[rows, of], scores[rows, against]

@@ -70,6 +70,8 @@ def candidates(
     The last is always that the column has one law for all classes, and so says nothing.
     """
     first = family_like(table, column, codes, weights)
+    if first.cells_are_texts:
+        return (first,)
     if table.kinds[column] != NUMBER:
         return first, Common(first)
     cells = table.column(column)

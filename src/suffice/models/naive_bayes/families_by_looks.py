@@ -1,6 +1,7 @@
 """Which family a column looks like: a rule that can be said in one sentence each.
 
-truths are Bernoulli; text and categories are categorical; whole numbers from 0 with at most ten
+truths are Bernoulli; categories are categorical, and texts, several words each and nearly all
+different, are known by their words; whole numbers from 0 with at most ten
 values are categorical, with more Poisson if their variance within classes is under twice their
 mean; other numbers are log-normal if all are positive and that is likelier than normal; and
 Gaussian in every other case.
@@ -22,7 +23,9 @@ from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.families.lognormal import LogNormal
 from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.families.texts.words import TextWords
 from suffice.rows.cells import BOOLEAN, CATEGORY
+from suffice.rows.text_cells import looks_like_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +58,7 @@ def family_like(
     if kind == BOOLEAN:
         return Bernoulli()
     if kind == CATEGORY:
-        return Categorical()
+        return TextWords() if looks_like_texts(table.column(column)) else Categorical()
     cells = table.column(column)
     if holds_counts(table, column):
         if has_few_values(table.exact(column), FEW_VALUES):

@@ -11,12 +11,14 @@ from suffice.errors import BadRows, ForgettingUnseen
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
+from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.leave_one_out import (
     left_out_priors,
     left_out_scores,
     possible_scores,
 )
 from suffice.models.naive_bayes.model import NaiveBayesModel
+from suffice.models.naive_bayes.product import Product
 from suffice.models.naive_bayes.row_samples import blocks_of, sampled
 from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT
 from suffice.statistics import ByClass
@@ -26,8 +28,6 @@ from suffice.statistics.row_sample import WithRows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suffice.models.naive_bayes.column_blocks import Blocks
-    from suffice.models.naive_bayes.product import Product
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.statistics.row_sample import RowSample
@@ -55,6 +55,7 @@ class NaiveBayesLearner:
     each row of tallies by itself, words and counts by fold; folds are kept only for these.
     `temperature` is β > 0 or "held-out": then a sample of rows is kept, and β is fitted to
     their leave-one-out scores; "left-out" averages over a grid of β instead, by the same scores.
+    None is 1, and "held-out" where there are texts: how far these are believed is always fitted.
 
     >>> import numpy as np
     >>> from suffice.families import Bernoulli, Product
@@ -70,7 +71,19 @@ class NaiveBayesLearner:
     product: Product
     priors: Mapping[Label, float] | None = None
     smoothing: float | str = 1.0
-    temperature: float | str = 1.0
+    temperature: float | str | None = 1.0
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether some columns hold texts."""
+        return any(family.cells_are_texts for family in self.product.families)
+
+    @property
+    def found_temperature(self) -> float | str:
+        """What is asked of the temperature, where nobody has said so too."""
+        if self.temperature is None:
+            return HELD_OUT if self.has_texts else 1.0
+        return self.temperature
 
     @property
     def keeps_folds(self) -> bool:
@@ -81,7 +94,7 @@ class NaiveBayesLearner:
     @property
     def keeps_rows(self) -> bool:
         """Whether a sample of the rows is kept."""
-        return self.temperature in (HELD_OUT, LEFT_OUT)
+        return self.has_texts or self.found_temperature in (HELD_OUT, LEFT_OUT)
 
     # Rows -> statistics
 
@@ -185,12 +198,17 @@ class NaiveBayesLearner:
 
     def _tempered(self, statistics: Any, fit: NaiveBayesFit) -> NaiveBayesModel:
         """Return the model at its temperature: given, or by rows as if they had never been seen."""
+        asked = self.found_temperature
         if not self.keeps_rows:
-            return replace(fit.model, temperature=float(self.temperature))
+            return replace(fit.model, temperature=float(asked))
         if not statistics.sample.rows or len(fit.model.labels) < 2:
-            return fit.model
+            return fit.model if isinstance(asked, str) else replace(fit.model, temperature=asked)
+        if self.has_texts:
+            fit = replace(fit, model=self._with_texts(statistics.sample, fit))
+            if asked != LEFT_OUT:
+                return fit.model
         scores, priors, codes, weights = self._left_out(statistics.sample, fit)
-        if self.temperature == HELD_OUT:
+        if asked == HELD_OUT:
             beta = fitted_temperature(scores, priors, codes, weights)
             return replace(fit.model, temperature=beta)
         from suffice.models.gaussian.averages.shares import (  # who averages nothing needs it not
@@ -209,23 +227,74 @@ class NaiveBayesLearner:
             fit.model, temperature=mean, temperatures=temperatures[used], shares=shares[used]
         )
 
+    def _with_texts(self, sample: RowSample, fit: NaiveBayesFit) -> NaiveBayesModel:
+        """Return the model whose texts are smoothed and believed as sampled rows say."""
+        from suffice.models.naive_bayes.text_weights import JudgedTexts  # others need it not
+
+        model = fit.model
+        rows, codes, weights = self._sampled(sample, fit)
+        one = np.minimum(weights, 1.0)
+        given = None if self.priors is None else model.log_priors
+        priors, vanished = left_out_priors(model.weights, codes, one, given)
+        families = self.product.families
+        others = [g for g, family in enumerate(families) if not family.cells_are_texts]
+        kept = ~vanished
+        columns: FloatArray | None = None
+        if others:
+            product = Product(
+                tuple(families[g] for g in others), tuple(self.product.columns[g] for g in others)
+            )
+            found = left_out_scores(
+                product,
+                [fit.groups[g] for g in others],
+                [fit.alphas[g] for g in others],
+                Blocks(tuple(rows.parts[g] for g in others)),
+                codes,
+                one,
+                complete=False,
+            )
+            scores = possible_scores(found)
+            # What is impossible for any class says the same at every temperature.
+            kept &= np.isfinite(scores).all(axis=1)
+            columns = scores
+        kept &= np.isfinite(priors).all(axis=1)
+        if not kept.any():
+            return model
+        some = np.flatnonzero(kept)
+        asked = self.found_temperature
+        judged = JudgedTexts(
+            model.laws, rows.take(some), priors[some], codes[some], weights[some], one[some],
+            None if columns is None else columns[some],
+            None if isinstance(asked, str) else float(asked),
+        )  # fmt: skip
+        laws, beta = judged.weighed()
+        return replace(model, laws=laws, temperature=beta)
+
+    def _sampled(
+        self, sample: RowSample, fit: NaiveBayesFit
+    ) -> tuple[Blocks, IntArray, FloatArray]:
+        """Return sampled rows, their classes and their weights."""
+        known = {label: c for c, label in enumerate(fit.model.labels)}
+        held = list(sample.rows.values())
+        if self.has_texts or self.found_temperature == LEFT_OUT:
+            # Sums in one order, whoever was merged first.
+            held = [sample.rows[h] for h in sorted(sample.rows)]
+        rows = blocks_of(held, self.product, fit.groups)
+        codes = np.array([known[row.label] for row in held], dtype=np.intp)
+        return rows, codes, np.array([row.weight for row in held])
+
     def _left_out(
         self, sample: RowSample, fit: NaiveBayesFit
     ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
         """Return scores, log priors, classes and weights of sampled rows, each left out."""
-        known = {label: c for c, label in enumerate(fit.model.labels)}
-        held = list(sample.rows.values())
-        if self.temperature == LEFT_OUT:  # sums in one order, whoever was merged first
-            held = [sample.rows[h] for h in sorted(sample.rows)]
-        rows = blocks_of(held, self.product, fit.groups)
-        codes = np.array([known[row.label] for row in held], dtype=np.intp)
-        weights = np.array([row.weight for row in held])
+        rows, codes, weights = self._sampled(sample, fit)
         given = None if self.priors is None else fit.model.log_priors
         # Rows that say the same are one here, and are still left out one at a time.
         one = np.minimum(weights, 1.0)
         found = left_out_scores(
-            self.product, fit.groups, fit.alphas, rows, codes, one, complete=False
-        )
+            self.product, fit.groups, fit.alphas, rows, codes, one, complete=False,
+            laws=fit.model.laws,
+        )  # fmt: skip
         priors, vanished = left_out_priors(fit.model.weights, codes, one, given)
         return (
             possible_scores(found)[~vanished],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.naive_bayes.column_blocks import Blocks
+    from suffice.models.naive_bayes.families.protocol import ColumnLaws
     from suffice.models.naive_bayes.learner import NaiveBayesFit
     from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.naive_bayes.product import Product
@@ -47,8 +49,9 @@ def left_out(
     held = np.ones(len(codes)) if weights is None else weights
     priors, vanished = left_out_priors(model.weights, codes, held, log_priors)
     found = left_out_scores(
-        model.product, fit.groups, fit.alphas, rows, codes, held, complete=complete
-    )
+        model.product, fit.groups, fit.alphas, rows, codes, held, complete=complete,
+        laws=model.laws,
+    )  # fmt: skip
     if model.shares is not None:
         joint = _averaged(model, found, priors, codes, held, vanished)
     else:
@@ -102,18 +105,21 @@ def left_out_scores(
     *,
     complete: bool,
     budget: float = 1e11,
+    laws: Sequence[ColumnLaws] | None = None,
 ) -> Scores:
     """Return log p(x | c) of rows that were in the fit, each as if it never had been.
 
     `weights` is what is taken out of each row. `complete` says that the rows are all there were:
     where a downdate has no digits, they can then be summed again. `budget` is how much may be
-    spent on floors, which otherwise are held fixed.
+    spent on floors, which otherwise are held fixed. How far texts are believed is known to the
+    `laws`: a setting, as smoothing is.
     """
     found = []
+    known = [None] * len(groups) if laws is None else list(laws)
     step = max(1, CELLS * max(1, len(rows)) // max(1, rows.cells * len(groups[0])))
     parts = [slice(start, start + step) for start in range(0, len(codes), step)]
-    for family, held, alpha, block in zip(
-        product.families, groups, alphas, rows.parts, strict=True
+    for family, held, alpha, block, law in zip(
+        product.families, groups, alphas, rows.parts, known, strict=True
     ):
         if isinstance(family, SeesAllRows):
             whole = family.left_out_rows(
@@ -121,9 +127,10 @@ def left_out_scores(
             )
             found.append(whole)
             continue
-        judged = [
-            family.left_out(held, alpha, block[part], codes[part], weights[part]) for part in parts
-        ]
+        judge: Any = partial(family.left_out, held, alpha)
+        if family.cells_are_texts and law is not None:
+            judge = law.left_out  # type: ignore[attr-defined]
+        judged = [judge(block[part], codes[part], weights[part]) for part in parts]
         orders = None
         if judged[0].orders is not None:
             orders = np.concatenate([scores.orders for scores in judged])

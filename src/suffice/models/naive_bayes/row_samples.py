@@ -11,6 +11,7 @@ from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.rows import sorted_levels
 from suffice.rows.category_codes import BLANK, CodedColumns
 from suffice.rows.sparse import SparseRows
+from suffice.rows.text_cells import TextCells
 from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def are_cells(
         return _are_counts(cells, width)
     if len(cells) != width:
         return False
+    if family.cells_are_texts:
+        return all(cell is None or type(cell) is str for cell in cells)
     if family.cells_are_levels:
         known = zip(cells, levels, strict=True)
         return all(cell is None or cell in shown for cell, shown in known)
@@ -90,6 +93,8 @@ def _cells(part: Block, places: IntArray, *, counts: bool) -> list[tuple[Any, ..
         edges = some.indptr.tolist()
         columns, values = some.indices.tolist(), some.data.astype(np.float64).tolist()
         return [_stored(columns[a:b], values[a:b]) for a, b in pairwise(edges)]
+    if isinstance(part, TextCells):
+        return [tuple(row) for row in part.cells[places].tolist()]
     if isinstance(part, CodedColumns):
         return [
             tuple(
@@ -121,6 +126,10 @@ def blocks_of(
             negative = (getattr(family, "threshold", None) or 0.0) < 0.0
             plain = bool(np.isfinite(found.data).all()) and not negative
             parts.append(found if plain else found.toarray())
+        elif family.cells_are_texts:
+            held = np.empty((len(cells), len(cells[0])), dtype=object)
+            held[:] = cells
+            parts.append(TextCells(held))
         elif family.cells_are_levels:
             parts.append(_coded(cells))
         else:

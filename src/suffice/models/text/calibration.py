@@ -10,7 +10,7 @@ score and no shift: its posterior is the prior.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -20,6 +20,8 @@ from suffice.linear_algebra import log_sum_exp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray
 
@@ -75,21 +77,30 @@ def fitted(
     lengths: Sequence[FloatArray],
     codes: IntArray,
     weights: FloatArray,
+    *,
+    usual: Sequence[float] | None = None,
+    said: NDArray[np.bool_] | None = None,
 ) -> tuple[Calibration, float]:
     """Return the calibration of documents that the scores have not seen, and its mean log-loss.
 
-    Minimizes Σw log-loss + ½·FACTORS·Σ(log β/USUAL)² + ½·SHIFTS·Σb² in log β and b by damped
+    `log_priors` may be one row for all, or one for each; `usual` is what is known of each β
+    beforehand, `said` which documents have shifts: those of any length, if nothing is said.
+
+    Minimizes Σw log-loss + ½·FACTORS·Σ(log β/usual)² + ½·SHIFTS·Σb² in log β and b by damped
     Newton steps. What is known beforehand keeps β finite where every document is right, and modest
     where there are few.
     """
     held = _Documents.of(log_priors, scores, lengths, codes, weights)
+    if said is not None:
+        held = replace(held, said=said.astype(np.float64))
+    known = np.full(len(scores), USUAL) if usual is None else np.asarray(usual, dtype=np.float64)
     with pinned():  # of few classes the matrices are small, and threads of BLAS would wait
-        return _minimized(held)
+        return _minimized(held, known)
 
 
-def _minimized(held: _Documents) -> tuple[Calibration, float]:
+def _minimized(held: _Documents, usual: FloatArray) -> tuple[Calibration, float]:
     size, many = held.parts.shape[1:]
-    start = np.concatenate([np.full(many, np.log(USUAL)), np.zeros(size)])
+    start = np.concatenate([np.log(usual), np.zeros(size)])
     precision = np.concatenate([np.full(many, FACTORS), np.full(size, SHIFTS)])
 
     def objective(at: FloatArray) -> tuple[float, float]:

@@ -148,7 +148,7 @@ def explained(
         factors = model.calibration.factors / roots
     parts: list[Part] = []
     if model.terms is not None:
-        silent, found = _terms(model, one.texts[0], of, against)
+        silent, found = terms_said(model.terms, model.smoothing, one.texts[0], of, against)
         baseline += float(factors[0]) * silent
         parts += [part._replace(log_odds=part.log_odds * float(factors[0])) for part in found]
     if model.language is not None:
@@ -157,17 +157,17 @@ def explained(
     return baseline, parts
 
 
-def _terms(model: TextModel, text: str | bytes, of: int, against: int) -> tuple[float, list[Part]]:
+def terms_said(
+    laws: TermLaws, smoothing: float, text: str | bytes, of: int, against: int
+) -> tuple[float, list[Part]]:
     """Return what a document without terms says, and what each term adds to that."""
-    laws = model.terms
-    assert laws is not None
     hashed = laws.family.hashed([text])
     known = laws.index.known(hashed)
     # Each known term as a document of its own, and one more that has none.
     size = len(known.places)
     alone = KnownTerms(np.arange(size), known.places, known.amounts, size + 1)
     scores = TermScores(laws.family.event, laws.index, alone, laws.index.hits(alone))
-    odds = scores.at(model.smoothing)
+    odds = scores.at(smoothing)
     odds = odds[:, of] - odds[:, against]
     added = dict(zip(laws.index.keys[known.places].tolist(), odds[:-1] - odds[-1], strict=True))
     words = dict.fromkeys(laws.family.tokens.tokens_of(text))  # each once, as they come

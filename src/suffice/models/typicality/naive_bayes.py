@@ -191,6 +191,11 @@ class _Speaker(Protocol):
 def _speaker(found: object, name: str) -> _Speaker:
     """Return who speaks for a group of columns."""
     make = SPEAKERS.get(type(found))
+    if make is None and name == "words":
+        raise BadSetting(
+            "there is a column of texts: how far out a text is cannot be told from its words",
+            hint="fit without that column",
+        )
     if make is None:
         raise BadSetting(
             f"columns of the family {name!r} have no p-values",

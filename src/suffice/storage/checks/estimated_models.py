@@ -214,12 +214,11 @@ def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner
     from suffice.models.naive_bayes.learner import NaiveBayesLearner
     from suffice.models.naive_bayes.smoothing import checked_smoothing
 
-    temperature = settings.get("temperature")
     return NaiveBayesLearner(
         product,
         settings.get("priors"),
         checked_smoothing(settings.get("smoothing", 1.0)),
-        1.0 if temperature is None else temperature,
+        settings.get("temperature"),
     )
 
 

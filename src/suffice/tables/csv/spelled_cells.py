@@ -21,7 +21,7 @@ from suffice.tables.csv.dated_cells import (
     declared_date,
     spelling_of_dates,
 )
-from suffice.tables.table_reading import DATES, ORDERED
+from suffice.tables.table_reading import AS_WRITTEN, DATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -244,7 +244,7 @@ def spelling_as_declared(
     seen: ColumnEvidence, name: str, declared: str | None, decimal: str | None, usual: UsualMarks
 ) -> ColumnSpelling:
     """Return how a column is written, given what somebody says it is, if anybody does."""
-    if declared in (CATEGORY, ORDERED):
+    if declared in AS_WRITTEN:
         return ColumnSpelling(Spelling(CATEGORY))
     if declared is None:
         return spelling_of_column(seen, decimal=decimal, usual=usual)

@@ -98,7 +98,7 @@ class NumericRows:
         refuse_infinite(table, table.names or (), found.place)
         named: Sequence[DroppedColumn] = ()
         if others is not False:
-            table, named = kept_columns(table, source.name, None, hooks, texts=False)
+            table, named, _ = kept_columns(table, source.name, None, hooks, texts=False)
         mixed = others is not False and any(kind != NUMBER for kind in table.kinds)
         kept, left_out = _kept(table, reading.columns, mixed=mixed)
         dropped = (*left, *left_out)

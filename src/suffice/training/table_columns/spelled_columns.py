@@ -12,7 +12,7 @@ from suffice.printing.level_order import own_order
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables.csv.cells import ColumnEvidence
 from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
-from suffice.tables.table_reading import ORDERED
+from suffice.tables.table_reading import AS_WRITTEN, ORDERED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ def spelled_frame(
     seen = {}
     for j, name in enumerate(names):
         declared = reading.columns.get(name)
-        if declared in (CATEGORY, ORDERED):
+        if declared in AS_WRITTEN:
             seen[name] = ColumnEvidence()
             continue
         if declared == NUMBER and table.kinds[j] == BOOLEAN:
@@ -95,8 +95,7 @@ def spelled_frame(
 
 def declared_categories(declared: Mapping[str, str], names: Sequence[str]) -> dict[str, Spelling]:
     """Return how columns of a typed table are read that somebody says are categories."""
-    kinds = (CATEGORY, ORDERED)
-    return {name: Spelling(CATEGORY) for name in names if declared.get(name) in kinds}
+    return {name: Spelling(CATEGORY) for name in names if declared.get(name) in AS_WRITTEN}
 
 
 def check_numbers(table: Table, declared: Mapping[str, str], place: str) -> None:

@@ -159,6 +159,8 @@ class BaseFamily:
     comes_sparse: ClassVar[bool] = False
     """Whether rows may come dense or sparse: then they are kept as what is not 0."""
     cells_are_levels: ClassVar[bool] = False
+    cells_are_texts: ClassVar[bool] = False
+    """Whether cells are texts: how far they are believed is found out beside all other columns."""
 
     def smoothing(self, folds: Sequence[Sequence[Any]]) -> float | None:  # noqa: ARG002
         """Return None: there is nothing to smooth."""
@@ -219,6 +221,7 @@ class ColumnFamily(Protocol):
     is_density: ClassVar[bool]
     is_single: ClassVar[bool]
     comes_sparse: ClassVar[bool]
+    cells_are_texts: ClassVar[bool]
 
     @property
     def cells_are_levels(self) -> bool:

@@ -15,6 +15,7 @@ from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.texts.words import TextWords
 
 if TYPE_CHECKING:
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
@@ -31,6 +32,7 @@ NAMED: dict[str, Any] = {
     "poisson": Poisson(),
     "predictive-gaussian": PredictiveGaussian(),
     "shared-predictive-gaussian": PredictiveGaussian("shared"),
+    "words": TextWords(),
 }
 """Families by their names in settings, with their default settings."""
 

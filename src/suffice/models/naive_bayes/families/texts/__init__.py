@@ -1,0 +1,1 @@
+"""Columns of texts among other columns."""

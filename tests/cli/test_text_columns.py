@@ -1,0 +1,67 @@
+"""A table with texts beside other columns, at the command line and in `suffice.train`."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suffice
+from tests.reference.text_tables import tickets
+
+
+@pytest.fixture
+def table(tmp_path: Any) -> Any:
+    made = tickets(size=400, training=400)
+    place = tmp_path / "tickets.csv"
+    with place.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([*made.columns, "state"])
+        cells = zip(*made.columns.values(), made.labels, strict=True)
+        rows.writerows(cells)
+    return place
+
+
+def test_train_reads_texts_of_its_own_accord_and_says_so(table: Any, tmp_path: Any) -> None:
+    found = suffice.train(table, target="state", model="naive-bayes")
+    assert "message is read as text, by its words" in found.notes[0]
+    assert found.table == "3 columns: 2 of numbers, 1 of text"
+    assert found.estimator.families_["message"] == "words"
+    found.save(tmp_path / "model.suffice")
+    again = suffice.load(tmp_path / "model.suffice")
+    asked = [[tickets(size=400).columns["message"][0], 3.0, 1.0]]
+    np.testing.assert_array_equal(again.predict_proba(asked), found.estimator.predict_proba(asked))
+
+
+def test_other_models_leave_texts_out_and_say_so(table: Any) -> None:
+    found = suffice.train(table, target="state", model="gda")
+    assert [one.name for one in found.dropped] == ["message"]
+    assert any("free text" in note for note in found.notes)
+
+
+def test_a_column_is_declared_text_or_left_out(table: Any) -> None:
+    left = suffice.train(table, target="state", model="naive-bayes", columns={"message": "ignore"})
+    assert [one.name for one in left.dropped] == ["message"]
+    told = suffice.train(table, target="state", model="naive-bayes", columns={"plan": "text"})
+    assert told.estimator.families_["plan"] == "words"
+    category = suffice.train(
+        table, target="state", model="naive-bayes", columns={"message": "category"}
+    )
+    assert [one.name for one in category.dropped] == ["message"]
+
+
+@pytest.mark.slow
+def test_auto_takes_the_model_that_reads_texts_where_they_tell_more(table: Any) -> None:
+    found = suffice.train(table, target="state", model="best")
+    assert found.choice is not None
+    assert found.choice.model == "naive Bayes (mixed, with text)"
+
+
+def test_a_last_row_of_sums_is_named(tmp_path: Any) -> None:
+    place = tmp_path / "sums.csv"
+    lines = [f"{i * 37 % 11},{'ab'[i % 3 > 0]}" for i in range(60)]
+    place.write_text("\n".join(["amount,y", *lines, "300,Total"]) + "\n")
+    found = suffice.train(place, target="y", model="naive-bayes")
+    assert any("the last row is of class 'Total'" in note for note in found.notes)
