@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -256,3 +257,12 @@ def test_two_thousand_columns_of_sixty_rows_take_no_matrix_apart() -> None:
     assert model.loadings_.shape == (2000, 3)
     assert model.score(X, y) == 1.0
     assert "full" not in vars(model._now().fit.normals)
+
+
+def test_rows_with_categories_are_typical_by_their_scatter() -> None:
+    X, y = rows_of(7, width=2)
+    colours = np.array(["red", "green", "blue"])[np.arange(len(X)) % 3]
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": colours})
+    expected = GaussianDiscriminant().fit(frame, y).typicality(frame)
+    found = GaussianDiscriminant(factors=2).fit(frame, y).typicality(frame)
+    assert np.array_equal(found, expected)
