@@ -126,6 +126,8 @@ def test_wherever_the_rows_are_the_model_is_that_of_the_command(
         ("gda", ["--shrink", "0.5", "--divisor", "unbiased"],
          {"shrink": 0.5, "divisor": "unbiased"}),
         ("qda", ["--pool", "0.3", "--drop", "count"], {"pool": 0.3, "drop": ["count"]}),
+        ("gda", ["--factors", "2"], {"factors": 2}),
+        ("qda", ["--factors", "auto"], {"factors": "auto"}),
         ("naive-bayes", ["--families", "select"], {"families": "select"}),
         ("naive-bayes", ["--smoothing", "held-out", "--temperature", "held-out"],
          {"smoothing": "held-out", "temperature": "held-out"}),

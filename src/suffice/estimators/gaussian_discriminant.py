@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
+from suffice.estimators.fisher_coordinates import conditional_transform, has_coordinates
 from suffice.estimators.linear.logistic_regression import implied, implied_logistic
 from suffice.estimators.multivariate_normal_columns import schema
 from suffice.estimators.statistics_classifier import StatisticsClassifier
@@ -36,35 +36,8 @@ if TYPE_CHECKING:
     from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, Label
 
-T = TypeVar("T")
 
-
-def _has_coordinates(estimator: Any) -> bool:
-    if letters_of(estimator.covariance) == "EEE":
-        if estimator.predictive is None:
-            return True
-        raise AttributeError(
-            f"predictive={estimator.predictive!r} has no discriminant coordinates: Student's t "
-            "has no flat boundaries\nHint: without predictive there are coordinates"
-        )
-    raise AttributeError(
-        f'covariance="{estimator.covariance}" has no discriminant coordinates\n'
-        'Hint: covariance="shared" has'
-    )
-
-
-def _conditional_transform(kind: type[T]) -> type[T]:
-    """Hide what only Fisher's coordinates have, unless the covariance is shared.
-
-    scikit-learn wraps `transform` when the class is made, for `set_output`, and the wrapper is
-    there for every instance: the condition has to be put around it afterwards.
-    """
-    for name in ("transform", "fit_transform", "set_output", "get_feature_names_out"):
-        setattr(kind, name, available_if(_has_coordinates)(getattr(kind, name)))
-    return kind
-
-
-@_conditional_transform
+@conditional_transform
 class GaussianDiscriminant(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -92,6 +65,9 @@ class GaussianDiscriminant(
     | average       | False      | True: what "auto" chooses from is averaged over              |
     | calibration_… | None       | calibration_rows: up to 2048 rows to keep, among which       |
     |               |            | `prediction_set` ranks new ones from the model file alone    |
+    | factors       | None       | shared and per-class: covariances of so many factors and     |
+    |               |            | each column's own variance, ΛΛᵀ + Ψ, most likely; "auto":    |
+    |               |            | as many as BIC finds. For many columns and few rows          |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
@@ -120,6 +96,7 @@ class GaussianDiscriminant(
         temperature: float | Literal["held-out", "left-out"] | None = None,
         average: bool = False,
         calibration_rows: int | None = None,
+        factors: int | Literal["auto"] | None = None,
     ) -> None:
         self.covariance = covariance
         self.pool = pool
@@ -132,6 +109,7 @@ class GaussianDiscriminant(
         self.temperature = temperature
         self.average = average
         self.calibration_rows = calibration_rows
+        self.factors = factors
 
     learner_kind: ClassVar[Any] = GaussianClassifierLearner
 
@@ -266,6 +244,18 @@ class GaussianDiscriminant(
         found = learned.fit.normals.covariances
         return np.broadcast_to(found, (len(learned.labels), *found.shape[1:]))
 
+    @property
+    def loadings_(self) -> FloatArray:
+        """Λ of the factors, (d, q) in the units of columns; (k, d, q) where classes have their own.
+
+        Signs and the order within a class mean nothing; factors that a class has not are zero.
+        """
+        law: Any = self._now().fit.normals
+        if self.factors is None:
+            raise AttributeError("a model without factors has no loadings\nHint: factors=2, say")
+        found: FloatArray = law.own_loadings[0] if law.is_shared else law.own_loadings
+        return found
+
     # Answers
 
     def sample(
@@ -364,12 +354,12 @@ class GaussianDiscriminant(
     # The few directions along which classes differ most, for a shared covariance only
 
     def _discriminants(self) -> Discriminants:
-        _has_coordinates(self)
+        has_coordinates(self)
         return self._now().discriminants
 
     def transform(self, X: object) -> FloatArray:
         """Return Fisher's discriminant coordinates, at most k - 1; missing cells as expected."""
-        _has_coordinates(self)
+        has_coordinates(self)
         return self._now().coordinates(X)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import BadRows
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.full_normals import FullNormals, written_out
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
 from suffice.models.gaussian.predictive.full_students import FullStudents
@@ -192,7 +192,7 @@ def _as_normal(model: GenerativeModel) -> tuple[GenerativeModel, float]:
     To first order, t has the sensitivity of a normal class of its scale; of an average, the law
     of the largest share stands for all.
     """
-    law, beta = model.densities, 1.0
+    law, beta = written_out(model.densities), 1.0
     if isinstance(law, AveragedLaws):
         beta = float(law.shares.sum(axis=0) @ law.temperatures)
         law = law.laws[int(np.argmax(law.law_shares))]

@@ -11,7 +11,7 @@ from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
 from suffice.errors import BadSetting
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.full_normals import FullNormals, written_out
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.models.mixture.laws import MixtureLaws
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
@@ -224,7 +224,7 @@ def _add(terms: SqlTerms, products: Sequence[str | None]) -> None:
 
 def refuse_curved_laws(model: GenerativeModel) -> None:
     """Refuse Student's t and averages: they are no sum of squares and no single SELECT."""
-    if isinstance(model.densities, FullNormals | DiagonalNormals):
+    if isinstance(written_out(model.densities), FullNormals | DiagonalNormals):
         return
     if isinstance(model.densities, MixtureLaws):
         raise BadSetting(
@@ -243,7 +243,7 @@ def normal_terms(
     model: GenerativeModel, columns: object, dialect: SqlDialect, filled: Mapping[str, str]
 ) -> SqlTerms:
     """Return log p(x, class), up to what classes share, of normal classes."""
-    normals = model.densities
+    normals = written_out(model.densities)
     assert isinstance(normals, FullNormals | DiagonalNormals)
     blanks = not isinstance(normals, FullNormals)
     terms = SqlTerms(dialect, len(model.labels), blanks=blanks, alias=alias_beside(columns))

@@ -97,6 +97,11 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     found += _of_averages(settings)
     if pool and form == "per-class":
         found.append(f"pooled with that of all classes, by {pool:g}")
+    if settings.get("factors") is not None:
+        count = stored.state["model"].densities.loadings.shape[2]
+        many = "1 factor" if count == 1 else f"{count} factors"
+        chosen_by = ", as many as BIC finds worth it" if settings["factors"] == "auto" else ""
+        found.append(f"columns go together by {many}{chosen_by}")
     if shrink:
         found.append(f"covariances between columns are shrunk, by {shrink:g}")
     return found if chosen is None else [*found, "which was chosen by leave-one-out"]

@@ -43,6 +43,7 @@ DATACLASSES = {
     "DiagonalNormals": "suffice.models.gaussian.diagonal_normals",
     "DiagonalStudents": "suffice.models.gaussian.predictive.diagonal_students",
     "Evidence": "suffice.models.gaussian.normal_fit",
+    "FactorNormals": "suffice.models.gaussian.factors.normals",
     "FullNormals": "suffice.models.gaussian.full_normals",
     "FullStudents": "suffice.models.gaussian.predictive.full_students",
     "Gaussian": "suffice.models.gaussian.family",

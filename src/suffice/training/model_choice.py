@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from suffice.training.training_rows import TrainingRows
 
 SETTINGS = {
-    "gda": ("covariance", "pool", "shrink", "divisor", "priors", "calibration_rows"),
-    "qda": ("pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "gda": ("covariance", "pool", "shrink", "factors", "divisor", "priors", "calibration_rows"),
+    "qda": ("pool", "shrink", "factors", "divisor", "priors", "calibration_rows"),
     "naive-bayes": ("families", "smoothing", "temperature", "priors", "calibration_rows"),
     "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.full_normals import FullNormals, written_out
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
 from suffice.models.gaussian.predictive.full_students import FullStudents
@@ -69,6 +69,7 @@ def _triangles(factors: Any) -> list[list[list[float]]]:
 
 def normal_law(law: object) -> dict[str, object]:
     """Return the law of normal classes, or of Student's t, or of several that are averaged."""
+    law = written_out(law)
     if isinstance(law, FullNormals):
         found = {"type": "full", "factors": _triangles(law.factors), "rank": law.rank}
         if law.is_shared:

@@ -74,6 +74,21 @@ class ModelName(click.Choice[str]):
         return super().convert(usual_name(str(value)), param, ctx)
 
 
+class FactorCount(ParamType):
+    """A whole number, or a word that lets the data decide."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a whole number, or "auto"."""
+        if value == "auto":
+            return value
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a whole number nor auto", param, ctx)
+
+
 class Priors(ParamType):
     """Probabilities of classes: `spam=.2,ham=.8`."""
 
@@ -124,6 +139,11 @@ class Priors(ParamType):
 @click.option(
     "--shrink", metavar="P", type=float,
     help="gda, qda: 0 … 1, how far correlations are shrunk towards zero.  [default: 0]",
+)  # fmt: skip
+@click.option(
+    "--factors", metavar="N", type=FactorCount(),
+    help="gda, qda: columns go together by N factors, for many columns and few rows; auto chooses "
+    "how many.  [default: none]",
 )  # fmt: skip
 @click.option(
     "--divisor", type=click.Choice(["mle", "unbiased"]),

@@ -287,7 +287,7 @@ def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unio
 def _affordable(learned: Any, unions: Unions) -> bool:
     """Whether unions can be made: most forms have formulas, some are refitted for every row."""
     family = getattr(learned.learner.of_model(), "family", None)
-    if not getattr(family, "is_tied", False):
+    if not getattr(family, "is_refitted", False):
         return True
     refits = len(unions) * len(learned.labels) * (len(unions.codes) + 1)
     blank = not getattr(learned.statistics, "is_complete", True)

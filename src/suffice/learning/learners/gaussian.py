@@ -61,6 +61,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     temperature: float | str | None = None
     average: bool = False
     calibration_rows: int | None = None
+    factors: int | str | None = None
 
     name: ClassVar[str] = "GaussianDiscriminant"
     choice_hint: ClassVar[str] = "give pool and shrink explicitly to both, then they can be merged"
@@ -70,6 +71,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         "temperature": None,
         "average": False,
         "calibration_rows": None,
+        "factors": None,
     }
 
     def check(self) -> None:
@@ -252,12 +254,16 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
                 self.divisor,
                 strength,
                 self.prior_rows,
+                self.factors,
             )
-        for name in ("pool", "shrink"):
+        for name in ("pool", "shrink", "factors"):
             if getattr(self, name) is not None:
+                hint = f'"auto" chooses {name} itself; with covariance="per-class" you do'
+                if name == "factors":
+                    hint = 'covariance="shared" and "per-class" can be of factors'
                 raise BadSetting(
                     f'{name}={getattr(self, name)!r} does not apply to covariance="auto"',
-                    hint=f'"auto" chooses {name} itself; with covariance="per-class" you do',
+                    hint=hint,
                 )
         if self.predictive is not None or self.prior_rows:
             raise BadSetting(
@@ -277,6 +283,11 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         given = self.temperature
         temperature = 1.0 if given is None else checked_temperature(given, (LEFT_OUT,))
         strengths = isinstance(self.predictive, str)
+        if self.factors is not None and temperature != 1.0:
+            raise BadSetting(
+                f"temperature={given!r} does not belong to factors",
+                hint="leave temperature out, or factors",
+            )
         if not strengths and not self.average and temperature == 1.0:
             return GaussianLearner(family, self.priors)
         averaged = Averaged(strengths, bool(self.average))

@@ -75,6 +75,7 @@ class AddedRows:
         """
         summary = fit.summary
         plain = family.covariance in ("shared", "per-class") and not family.shrink
+        plain = plain and family.factors is None
         if not plain or family.predictive is not None or summary.is_diagonal:
             return None
         if any(not note.silent for note in fit.notes) or summary.weights.min() < 3.0:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.full_normals import FullNormals, written_out
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import tamed_rows
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
@@ -145,6 +145,8 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
     """
     if isinstance(model.densities, AveragedLaws) and not model.densities.is_shared:
         return _averaged(model, model.densities, rows, of, against)
+    if not model.densities.is_shared:
+        model = replace(model, densities=written_out(model.densities))
     n, width = rows.shape
     quadratic = not model.densities.is_shared
     with_pairs = quadratic and isinstance(model.densities, FullNormals | FullStudents)

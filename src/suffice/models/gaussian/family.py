@@ -11,16 +11,14 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks, pinned
 from suffice.errors import BadSetting, NotFinite, listed
-from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals, diagonal_variances
 from suffice.models.gaussian.floors import (
-    CLASS_FLOOR,
     VARIANCE_FLOOR,
     Pooled,
     class_covariance,
     degrees_of_freedom,
     lacking_directions,
     pooled_covariance,
-    raised,
 )
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.notes import STAND_IN, Note
@@ -30,11 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.factors.normals import FactorNormals
     from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
     from suffice.models.gaussian.predictive.estimate import StudentClasses
     from suffice.rows import FloatArray, IntArray, Label
 
-    NormalClasses = FullNormals | DiagonalNormals | StudentClasses | AveragedLaws
+    NormalClasses = FullNormals | DiagonalNormals | FactorNormals | StudentClasses | AveragedLaws
 
 FULL_FORMS = ("shared", "per-class")
 """Forms with covariances between columns: these can be pooled and shrunk."""
@@ -70,6 +69,7 @@ class Gaussian:
     | predictive    | None       | above 0: averaged over parameters, under a prior of so many  |
     |               |            | rows: Student's t; None plugs the estimates in               |
     | prior_rows    | 0          | rows of that prior at the mean of all rows                   |
+    | factors       | None       | from 1, or "auto" (BIC): covariances are ΛΛᵀ + Ψ             |
     """
 
     covariance: str = "shared"
@@ -79,6 +79,7 @@ class Gaussian:
     divisor: str = "mle"
     predictive: float | None = field(default=None, metadata={"later": True})
     prior_rows: float = field(default=0.0, metadata={"later": True})
+    factors: int | str | None = field(default=None, metadata={"later": True})
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -97,6 +98,11 @@ class Gaussian:
                 )
         self._check_shares()
         self._check_prior()
+        if self.factors is not None:
+            # Who has none need not load what finds them.
+            from suffice.models.gaussian.factors.estimate import check_factors
+
+            check_factors(self)
 
     def _check_shares(self) -> None:
         """Refuse shares that are none, and settings that the form has not."""
@@ -162,6 +168,11 @@ class Gaussian:
     def is_tied(self) -> bool:
         """Whether classes share part of their covariances: volumes, shapes or axes."""
         return self.covariance not in FORMS
+
+    @property
+    def is_refitted(self) -> bool:
+        """Whether only a refit tells what a model without a row would say: there is no formula."""
+        return self.is_tied or self.factors is not None
 
     @property
     def keeps_patterns(self) -> bool:
@@ -248,9 +259,15 @@ class Gaussian:
         if self.covariance in DIAGONAL_FORMS:
             variances, more = diagonal_variances(self, summary)
             return DiagonalNormals.of(summary, np.sqrt(variances)), (*notes, *more)
+        normals: FullNormals | FactorNormals
         # Two BLAS threads on small matrices can be a hundred times slower than one.
         with pinned() if summary.width >= PINNED_WIDTH else nullcontext():
-            normals, more = self._full(summary)
+            if self.factors is not None:
+                from suffice.models.gaussian.factors.estimate import factor_normals
+
+                normals, more = factor_normals(self, summary)
+            else:
+                normals, more = self._full(summary)
         return normals, (*notes, *more)
 
     def pooled(self, summary: ClassSummary) -> FloatArray:
@@ -341,59 +358,3 @@ class Gaussian:
                 )
             )
         return FullNormals.of(summary, factors, whitenings, pooled), notes
-
-
-def diagonal_variances(family: Gaussian, summary: ClassSummary) -> tuple[FloatArray, list[Note]]:
-    """Return the variances of every class, (k, d) or (1, d), and what was floored."""
-    assert summary.scatters is not None
-    less = 0.0 if family.divisor == "mle" else 1.0
-    divisors = np.maximum(degrees_of_freedom(summary.counts, less), 0.0)
-    scatters, scatter = summary.scatters, summary.scatter
-    if scatter.ndim == 2:
-        scatters = np.diagonal(scatters, axis1=1, axis2=2)
-        scatter = np.diagonal(scatter)
-    act = summary.active
-    unit = np.where(act, 1.0, 0.0)
-    if family.covariance == "spherical":
-        # One variance for all columns has units: undo the scales, relative to the largest.
-        unit = summary.scale / summary.scale[act].max(initial=0.0) if act.any() else unit
-        unit = np.where(act, np.maximum(unit, 1e-150), 0.0)
-        parts = np.square(unit)
-        scatters = np.broadcast_to((scatters @ parts)[:, np.newaxis], scatters.shape)
-        divisors = np.broadcast_to(
-            (divisors @ act.astype(np.float64))[:, np.newaxis], divisors.shape
-        )
-        scatter = scatters.sum(axis=0)
-    divisor = divisors.sum(axis=0)
-    seen = np.maximum(summary.counts.sum(axis=0), np.finfo(np.float64).tiny)
-    pooled = scatter / np.where(divisor > 0.0, divisor, seen)
-    if family.covariance == "spherical":
-        least = VARIANCE_FLOOR * float(np.square(unit[act]).mean()) if act.any() else 1.0
-    else:
-        least = VARIANCE_FLOOR
-    lacking = act & (pooled < least)
-    pooled = np.where(act, np.maximum(pooled, least), 1.0)
-    notes = []
-    if lacking.any():
-        columns = tuple(int(j) for j in np.flatnonzero(lacking))
-        notes.append(Note("columns that do not vary within classes", STAND_IN, columns))
-    if family.covariance == "shared-diagonal":
-        return pooled[np.newaxis], notes
-    theta = np.where(divisors > 0.0, scatters / np.where(divisors > 0.0, divisors, 1.0), 0.0)
-    held = summary.counts
-    if family.covariance == "spherical":
-        held = np.broadcast_to(summary.weights[:, np.newaxis], held.shape)
-    theta = theta / pooled
-    flat = (theta < CLASS_FLOOR) & act
-    thin = np.flatnonzero(flat.any(axis=1))
-    theta, _ = raised(theta, held)
-    if len(thin):
-        problem = f"{len(thin)} of {summary.size} classes do not vary in every column"
-        columns = tuple(int(j) for j in np.flatnonzero(flat.any(axis=0)))
-        notes.append(Note(problem, STAND_IN, columns, tuple(int(c) for c in thin)))
-    variances = theta * pooled
-    if family.covariance == "spherical":
-        # Back to the standardized columns: σ² in the common unit, divided by each scale.
-        with np.errstate(divide="ignore", over="ignore"):
-            variances = np.where(act, variances / np.square(unit), 1.0)
-    return np.where(act, variances, 1.0), notes

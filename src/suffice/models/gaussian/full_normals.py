@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -268,3 +268,8 @@ class FullNormals:
                 chosen = np.flatnonzero(codes == c)
                 standard[np.ix_(chosen, self.active)] += z[chosen] @ self.factors[c].T
         return self.origin + (self.origin_low + standard * self.scale)
+
+
+def written_out(law: Any) -> Any:
+    """Return a law of factors as one of full covariances; any other law as it is."""
+    return getattr(law, "full", law)

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.linear_algebra import EPSILON, correlation_scaled
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
-from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.full_normals import FullNormals, written_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,6 +211,7 @@ def discriminants(model: GenerativeModel) -> Discriminants:
     """Return at most k - 1 coordinates of a model with shared covariance."""
     law: Any = model.densities
     law = law.laws[0] if hasattr(law, "laws") else law  # temperatures do not turn directions
+    law = written_out(law)
     assert isinstance(law, FullNormals)
     assert law.is_shared
     whitening = law.whitenings[0]

@@ -173,7 +173,8 @@ def _apart(
     fits = []
     for c, (part, survey) in enumerate(zip(rows.parts, rows.surveys, strict=True)):
         forms = _comparable(forms_to_try(covariance, survey.size, width), frame)
-        own = replace(settings, components=numbers[c], forms=forms)
+        # What is chosen is the least BIC of all classes together: n is that of all rows.
+        own = replace(settings, components=numbers[c], forms=forms, rows=frame.weight)
         fits.append(fit_mixture(part, survey, own, frame=frame))
     laws = joined_laws(
         [fit.model.densities for fit in fits],  # type: ignore[misc]

@@ -69,6 +69,7 @@ class MixtureSettings:
     tolerance: float = 1e-8
     most_steps: int = 1000
     seed: int = 0
+    rows: float | None = None  # n of BIC, where these rows are some of more
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +219,10 @@ class _Search:
     def _judged(self, top: Climb | None, maximization: Maximization, k: int) -> Trial:
         """Return the criterion of what was found; NaN where it collapsed."""
         form, coordinates, value = maximization.form, maximization.coordinates, np.nan
-        count = parameter_count(form, k, coordinates.width)
-        count += 0 if self.settings.log_volume is None else 1
+        count = parameter_count(form, k, coordinates.width) + (self.settings.log_volume is not None)
         if top is not None:
-            value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
+            n = float(self.settings.rows or coordinates.weight)
+            value = -2.0 * top.likelihood + count * float(np.log(n))
             if self.settings.criterion == "icl":
                 law = law_of(top.components, coordinates, form)
                 value -= 2.0 * sure_logs(law, top.components, self.rows)

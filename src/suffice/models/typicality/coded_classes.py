@@ -87,6 +87,8 @@ def _p_values(
         out[:, c] = np.minimum(single.min(axis=0) * len(parts), 1.0)
     if not numbers.any():
         return out
+    # p-values are of the scatter itself; of so few columns there may be no factors.
+    family = replace(family, factors=None)
     densities, notes = family.estimate(summary)
     inner = replace(
         fit, model=replace(fit.model, densities=densities), summary=summary, notes=notes

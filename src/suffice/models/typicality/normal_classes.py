@@ -83,7 +83,9 @@ def normal_p_values(
         students: Any = fit.normals if family.predictive is not None else None
         if family.shrink or family.is_tied or not isinstance(fit.normals, FullNormals):
             form = "per-class" if family.is_tied else family.covariance
-            family = replace(family, covariance=form, shrink=None, predictive=None, prior_rows=0.0)
+            family = replace(
+                family, covariance=form, shrink=None, predictive=None, prior_rows=0.0, factors=None
+            )
             normals, notes = family.estimate(fit.summary)
             model = replace(fit.model, densities=normals)
             fit = replace(fit, model=model, notes=notes)

@@ -33,26 +33,29 @@ def written() -> tuple[Any, Any]:
 
 
 def digits() -> Figure:
-    """Return real digits, and digits sampled from two models that never saw a rule for drawing."""
+    """Return real digits, and digits sampled from four models that never saw a rule for drawing."""
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    from suffice.estimators.mixtures.mixture_discriminant import MixtureDiscriminant
     from suffice.estimators.naive_bayes import NaiveBayes
 
     rows, labels = written()
-    with warnings.catch_warnings():
-        # Pixels in which nobody has ever written do not vary, and are drawn as they were: white.
-        warnings.simplefilter("ignore", DegenerateData)
-        whole = GaussianDiscriminant("per-class").fit(rows, labels)
-        apart = NaiveBayes("gaussian").fit(rows, labels)
-    figure = new_figure(10.2, 4.5)
-    real, full, naive = figure.subplots(1, 3)
+    models: dict[str, Any] = {
+        "one normal law a class": GaussianDiscriminant("per-class"),
+        "three components a class": MixtureDiscriminant(3, "EEE"),
+        "eight factors a class": GaussianDiscriminant("per-class", factors=8),
+        "independent pixels": NaiveBayes("gaussian"),
+    }
+    figure = new_figure(13.2, 3.9)
+    real, *panels = figure.subplots(1, 1 + len(models))
     many = ACROSS * DOWN
     _draw_digits(real, [rows[labels == k][:many] for k in (0, 1)], "written")
-    for ax, model, title in (
-        (full, whole, "sampled: a Σ for each class"),
-        (naive, apart, "sampled: independent pixels"),
-    ):
+    for ax, (title, model) in zip(panels, models.items(), strict=True):
+        with warnings.catch_warnings():
+            # Pixels in which nobody has ever written do not vary, and are drawn as they were.
+            warnings.simplefilter("ignore", DegenerateData)
+            model.fit(rows, labels)
         drawn = [np.asarray(model.sample(many, y=k, random_state=1)[0]) for k in (0, 1)]
-        _draw_digits(ax, drawn, title)
+        _draw_digits(ax, drawn, f"sampled: {title}")
     return figure
 
 
@@ -65,7 +68,7 @@ def _draw_digits(ax: Axes, kinds: list[Any], title: str) -> None:
     ax.imshow(sheet, cmap="gray_r", vmin=0.0, vmax=16.0, interpolation="nearest")
     ax.axhline(DOWN * CELL - 0.5, color=COLOURS[0], linewidth=1.5)
     ax.set(xticks=[], yticks=[])
-    ax.set_title(title, fontsize=11)
+    ax.set_title(title, fontsize=9.5)
 
 
 def two_ways() -> Figure:

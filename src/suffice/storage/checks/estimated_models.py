@@ -42,7 +42,7 @@ AVERAGED = ("predictive", "prior_rows", "temperature", "average")
 KEPT = ("calibration_rows",)
 """Settings that keep rows beside the statistics, and do nothing to the model."""
 ESTIMATED: dict[str, tuple[str, ...]] = {
-    "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "priors", *KEPT),
+    "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "factors", "priors", *KEPT),
     "NaiveBayes": ("families", "smoothing", "temperature", "priors", *KEPT),
     "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors", *KEPT),
     "ComplementNaiveBayes": ("boolean", "smoothing", *KEPT),
@@ -136,6 +136,7 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
         learner = _gaussian(settings, state["chosen"])
         held = statistics.held if isinstance(statistics, WithRows) else statistics
         searched = isinstance(held, ByPattern) and not held.is_complete
+        searched |= settings.get("factors") is not None
         searched |= getattr(learner, "keeps_rows", False)
         fits = getattr(learner, "accepts", learner.family.accepts)(statistics)
         if not fits and learner.family.accepts(held) and not hasattr(learner, "accepts"):
@@ -195,7 +196,7 @@ def _gaussian(settings: Mapping[str, Any], chosen: object) -> GaussianLearner | 
         given["covariance"] = "per-class"
         chosen = None if average else chosen
         given |= {n: getattr(chosen, n) for n in ("pool", "shrink", "shrink_target") if chosen}
-    given |= {n: settings[n] for n in ("predictive", "prior_rows") if n in settings}
+    given |= {n: settings[n] for n in ("predictive", "prior_rows", "factors") if n in settings}
     priors, temperature = settings.get("priors"), settings.get("temperature")
     strengths = isinstance(given.get("predictive"), str)
     if not strengths and not average and temperature in (None, 1.0):
@@ -301,8 +302,8 @@ def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
     if not all(_near(getattr(ours, n), getattr(theirs, n), room)
                for n in ("freedom", "stretches") if hasattr(ours, n)):  # fmt: skip
         return False
-    names = [n for n in ("origin", "origin_low", "scale", "means", "factors", "deviations")
-             if hasattr(ours, n)]  # fmt: skip
+    names = [n for n in ("origin", "origin_low", "scale", "means", "factors", "deviations",
+                         "loadings", "noise") if hasattr(ours, n)]  # fmt: skip
     if all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in names):
         return True
     diagonal = name_of(ours) in ("DiagonalNormals", "DiagonalStudents")

@@ -109,6 +109,7 @@ FORMS: dict[str, dict[str, str]] = {
         "divisor": "text",
         "predictive": "?scale",
         "prior_rows": "weight",
+        "factors": "?count",
     },
     "Product": {"families": "(=family) g", "columns": "(places) g"},
     # Families of texts
@@ -117,6 +118,11 @@ FORMS: dict[str, dict[str, str]] = {
     "Tokens": {"ngrams": "(count) *", "lower": "truth"},
     # Normal classes
     "DiagonalNormals": {**_NORMALS, "deviations": "deviation m d"},
+    "FactorNormals": {
+        **_NORMALS,
+        "loadings": "moderate m a q",
+        "noise": "deviation m a",
+    },
     "FullNormals": {
         **_NORMALS,
         "factors": "moderate m a a",
@@ -202,8 +208,8 @@ FORMS: dict[str, dict[str, str]] = {
         "labels": "labels k",
         "log_priors": "log k",
         "densities": (
-            "=AveragedLaws|DiagonalNormals|DiagonalStudents|FullNormals|FullStudents|MixtureLaws"
-            " k d"
+            "=AveragedLaws|DiagonalNormals|DiagonalStudents|FactorNormals|FullNormals|FullStudents"
+            "|MixtureLaws k d"
         ),
         "weights": "weight k",
     },

@@ -195,6 +195,14 @@ def _full(value: FullNormals | FullStudents, sizes: Sizes) -> str:
     return ""
 
 
+def _factors(value: Any, sizes: Sizes) -> str:
+    if why := _origin(value):
+        return why
+    if sizes["m"] not in (1, sizes["k"]) or sizes["a"] != int(value.active.sum()):
+        return "has loadings of other columns or classes"
+    return ""
+
+
 def _diagonal(value: DiagonalNormals | DiagonalStudents, sizes: Sizes) -> str:
     if why := _origin(value):
         return why
@@ -374,6 +382,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "DiagonalNormals": _diagonal,
     "DiagonalStudents": _diagonal_students,
     "Folds": _folds,
+    "FactorNormals": _factors,
     "FullNormals": _full,
     "FullStudents": _full_students,
     "GenerativeModel": priors,

@@ -103,7 +103,7 @@ def leave_one_out(
 
             found, said = student_log_densities(family, summary, z, y, w, exact_budget)
             approximate += said
-        elif family.is_tied:
+        elif family.is_refitted:
             found = _all_anew(family, summary, z)
         elif summary.is_diagonal:
             found = diagonal_log_densities(family, summary, z, y, w)
@@ -125,7 +125,7 @@ def leave_one_out(
         else:
             approximate.append("floors of directions without variance were held fixed")
     # Without a row that all but carries a direction, a difference has no digits: sum again.
-    heavy = found.unsafe & ~vanished & (not family.is_tied)
+    heavy = found.unsafe & ~vanished & (not family.is_refitted)
     again = complete and float(heavy.sum()) * rows.size * width <= refit_budget
     summary, z = _in_one_unit(family, summary, z)
     for i in np.flatnonzero(refit):
@@ -145,8 +145,9 @@ def leave_one_out(
 def _all_anew(family: Gaussian, summary: ClassSummary, z: FloatArray) -> Downdated:
     """Have every row judged by a refit: what classes share moves in no simple way without a row."""
     if len(z) > MOST_REFITS:
+        what = "covariance" if family.factors is None else "factors"
         raise BadSetting(
-            f'covariance="{family.covariance}" has no formula for rows left out: {len(z):,} rows '
+            f'{what}="{getattr(family, what)}" has no formula for rows left out: {len(z):,} rows '
             "would be as many refits",
             hint=f"ask about {MOST_REFITS:,} rows at most, or use cross-validation",
         )

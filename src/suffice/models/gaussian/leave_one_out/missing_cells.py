@@ -68,9 +68,10 @@ def leave_one_out_missing(
     Equal to refits as far as EM itself is exact: it stops when parameters move by 1e-10 standard
     deviations, which leaves log posteriors that are good to about 1e-7.
     """
-    if family.is_tied:
+    if family.is_refitted:
+        what = "covariance" if family.factors is None else "factors"
         raise BadSetting(
-            f'covariance="{family.covariance}" has no leave-one-out where cells are missing',
+            f'{what}="{getattr(family, what)}" has no leave-one-out where cells are missing',
             hint="judge it by cross-validation, or fill in cells with impute first",
         )
     found = judged_missing(family, (family,), statistics, fit, rows, codes, weights, log_priors)

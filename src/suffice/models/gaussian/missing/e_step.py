@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from suffice.linear_algebra import EPSILON, lower_factor
+from suffice.models.gaussian.full_normals import written_out
 from suffice.models.gaussian.missing_patterns import by_pattern
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def imputed(
         posterior[np.arange(n), np.minimum(drawn, posterior.shape[1] - 1)] = 1.0
     numbered = np.column_stack([rows.astype(np.float64), np.arange(n, dtype=np.float64)])
 
-    laws: Any = model.densities
+    laws: Any = written_out(model.densities)
     averaged = hasattr(laws, "drawn_laws")
     drawn = laws.drawn_laws(n, rng) if averaged and rng is not None else None
 

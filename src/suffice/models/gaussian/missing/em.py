@@ -183,7 +183,12 @@ def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
     pooled = family.pooled(summary)
     variances = np.maximum(np.diagonal(pooled), VARIANCE_FLOOR)
     shared = family.covariance == "shared"
-    if family.is_tied:
+    matrices: list[FloatArray]
+    if family.factors is not None:
+        from suffice.models.gaussian.factors.estimate import factor_covariances
+
+        matrices = factor_covariances(family, summary)
+    elif family.is_tied:
         from suffice.models.gaussian.forms.estimate import unfloored_covariances
 
         matrices = list(unfloored_covariances(family.covariance, summary))

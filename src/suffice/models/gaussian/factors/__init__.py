@@ -1,0 +1,1 @@
+"""Covariances of a few factors and a variance of each column's own: Σ = ΛΛᵀ + Ψ."""
