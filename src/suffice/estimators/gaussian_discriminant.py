@@ -91,6 +91,8 @@ class GaussianDiscriminant(
     | average       | False      | True: what "auto" chooses from is averaged over              |
     | calibration_… | None       | calibration_rows: up to 2048 rows to keep, among which       |
     |               |            | `prediction_set` ranks new ones from the model file alone    |
+    | unlabelled    | "ignore"   | rows without a label: left out; a weight up to 1 for each;   |
+    |               |            | or "auto": weight and steps of EM by labelled rows left out  |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
@@ -119,6 +121,7 @@ class GaussianDiscriminant(
         temperature: float | str | None = None,
         average: bool = False,
         calibration_rows: int | None = None,
+        unlabelled: float | str = "ignore",
     ) -> None:
         self.covariance = covariance
         self.pool = pool
@@ -131,6 +134,7 @@ class GaussianDiscriminant(
         self.temperature = temperature
         self.average = average
         self.calibration_rows = calibration_rows
+        self.unlabelled = unlabelled
 
     learner_kind: ClassVar[Any] = GaussianClassifierLearner
 

@@ -39,6 +39,7 @@ class LabelledSource(LocalSource):
     progress  who is told of rows that were read
     total     how many rows there are, where somebody has counted them
     drawn     who keeps some of the rows that are read
+    blank     who keeps the rows without a label, in the order of the source; None: nobody
 
     Rows that are only looked at are searched for infinite cells here, where their place is known;
     whoever learns from a source does that.
@@ -65,6 +66,7 @@ class LabelledSource(LocalSource):
         self.progress: ProgressMeter | None = None
         self.total: int | None = None
         self.drawn: DrawnRows | None = None
+        self.blank: dict[tuple[int, int], Table] | None = None
         self._count = 0
         self._skipped = 0
         self._read: dict[int, int] = {}
@@ -128,7 +130,7 @@ class LabelledSource(LocalSource):
         read = without = 0
         for number, chunk in enumerate(part()):
             read += chunk.table.size
-            found, blank = self._labelled(chunk, wanted)
+            found, blank = self._labelled(chunk, wanted, (place, number))
             without += blank
             self._read[place], self._without[place] = read, without
             if self.progress is not None:
@@ -138,7 +140,9 @@ class LabelledSource(LocalSource):
                     self.drawn.add(place, number, found)
                 yield found
 
-    def _labelled(self, chunk: Chunk, wanted: Wanted) -> tuple[Chunk, int]:
+    def _labelled(
+        self, chunk: Chunk, wanted: Wanted, place: tuple[int, int] = (0, 0)
+    ) -> tuple[Chunk, int]:
         """Return the rows of a chunk that have a label, and how many have none."""
         table, labels, blank = chunk.table, chunk.labels, 0
         if self._looked_at:
@@ -152,7 +156,13 @@ class LabelledSource(LocalSource):
             table = table.take(range(width))
             blank = int((~there).sum())
             if blank:
+                if self.blank is not None:
+                    self.blank[place] = self._as_read(some_rows(table, ~there), wanted)
                 table = some_rows(table, there)
+        return Chunk(self._as_read(table, wanted), labels, None, chunk.place), blank
+
+    def _as_read(self, table: Table, wanted: Wanted) -> Table:
+        """Return rows as models learn from them."""
         if self._spellings:
             table = read_spelled(table, self._spellings)
         if self._filled is not None:
@@ -161,7 +171,7 @@ class LabelledSource(LocalSource):
             table = filled_table(self._filled, table)
         if wanted.names != self.names[:-1]:
             table = table.take([self.names.index(name) for name in wanted.names])
-        return Chunk(table, labels, None, chunk.place), blank
+        return table
 
 
 def refuse_infinite(table: Table, names: Sequence[str], place: Place) -> None:

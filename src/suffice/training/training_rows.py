@@ -75,6 +75,7 @@ class TrainingRows:
     counted         how many rows there are, where they were counted on the way
     given           rows that are here as the frame they came in; None for others
     spellings       how the texts of columns are written that are numbers or truths
+    without         rows without a label, where they are learned from
     """
 
     table: Table
@@ -89,6 +90,7 @@ class TrainingRows:
     counted: int | None = None
     given: Any = None
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    without: Table | None = None
 
     @classmethod
     def read(
@@ -230,7 +232,7 @@ def opened_source(
     labelled = SqlSource(source.database, f"{column} IS NOT NULL", adds_up=source.adds_up)
     without = source.size - labelled.size
     if without and labelled.size:
-        hooks.note(unlabelled_rows(without))
+        hooks.note_unlabelled(unlabelled_rows(without))
     return labelled, without
 
 
@@ -281,7 +283,7 @@ def tell_unlabelled(rows: LabelledSource, hooks: Hooks) -> None:
     """Say how many rows had no label."""
     if rows.without:
         more = " since the run was taken up again" * rows.resumed
-        hooks.note(unlabelled_rows(rows.without) + more)
+        hooks.note_unlabelled(unlabelled_rows(rows.without) + more)
 
 
 def unlabelled_rows(count: int) -> str:

@@ -154,6 +154,12 @@ class Priors(ParamType):
     "--coverage ranks new ones.  [default: none]",
 )  # fmt: skip
 @click.option(
+    "--unlabelled", metavar="HOW",
+    help="gda, qda, naive-bayes, text: learn from rows without a label by EM: 0 … 1 is what each "
+    "counts, auto lets the labelled rows decide, and a table has more such rows, as auto.  "
+    "[default: ignore]",
+)  # fmt: skip
+@click.option(
     "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
     help="gda, qda, naive-bayes: write what was learned so far to FILE every ten seconds. If the "
     "run is killed, the same command goes on from there, and ends at the same model. FILE is not "
