@@ -20,6 +20,7 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
 SufficeWarning (UserWarning)      the answer stands, with this reservation
   DegenerateData                  columns or directions that say nothing, or too little
   UnitsMatter                     a form that depends on units, of columns in units far apart
+  RowsLeftOut                     rows without a label, which nothing was learned from
   OneClass                        a classifier that has seen a single class
   LostDigits                      forgetting has cancelled most of the digits
   OutsideSupport                  cells that a law has no density for, and that are not counted
@@ -337,6 +338,10 @@ class DegenerateData(SufficeWarning):
 
 class UnitsMatter(SufficeWarning):
     """What was learned depends on the units of columns, and these are far apart."""
+
+
+class RowsLeftOut(SufficeWarning):
+    """Rows without a label, which nothing was learned from."""
 
 
 class OneClass(SufficeWarning):

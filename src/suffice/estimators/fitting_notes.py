@@ -13,6 +13,9 @@ from suffice.errors import SufficeError, warn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.unlabelled.record import Unlabelled
+
 
 class NotFitted(SufficeError, NotFittedError):
     """An estimator that has not learned anything yet (scikit-learn's error as well as ours)."""
@@ -59,10 +62,17 @@ class offered_attribute(offered):  # noqa: N801  a decorator
         return property(found) if estimator is None else found()
 
 
-def warn_of_shape() -> None:
-    """Say, in scikit-learn's words, that labels came as a column."""
-    warn(
-        "A column-vector y was passed when a 1d array was expected. "
-        "Please change the shape of y to (n_samples, ), for example using ravel().",
-        DataConversionWarning,
-    )
+def warn_of_shape(batch: LabelledBatch) -> None:
+    """Say, in scikit-learn's words, that labels came as a column, if they did."""
+    if batch.ravelled:
+        warn(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Please change the shape of y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+        )
+
+
+def unlabelled_of(estimator: Any) -> Unlabelled | None:
+    """What became of rows without a label: how many, their weight, and whether they helped."""
+    found: Unlabelled | None = estimator.learned_.unlabelled
+    return found

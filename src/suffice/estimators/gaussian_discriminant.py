@@ -68,6 +68,8 @@ class GaussianDiscriminant(
     | factors       | None       | shared and per-class: covariances of so many factors and     |
     |               |            | each column's own variance, ΛΛᵀ + Ψ, most likely; "auto":    |
     |               |            | as many as BIC finds. For many columns and few rows          |
+    | unlabelled    | "ignore"   | rows without a label: left out; a weight up to 1 for each;   |
+    |               |            | or "auto": weight and steps of EM by labelled rows left out  |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
@@ -97,6 +99,7 @@ class GaussianDiscriminant(
         average: bool = False,
         calibration_rows: int | None = None,
         factors: int | Literal["auto"] | None = None,
+        unlabelled: float | Literal["ignore", "auto"] = "ignore",
     ) -> None:
         self.covariance = covariance
         self.pool = pool
@@ -110,6 +113,7 @@ class GaussianDiscriminant(
         self.average = average
         self.calibration_rows = calibration_rows
         self.factors = factors
+        self.unlabelled = unlabelled
 
     learner_kind: ClassVar[Any] = GaussianClassifierLearner
 

@@ -203,6 +203,8 @@ class NaiveBayes(IndependentColumns):
     | priors      | None    | {label: probability}; None is the class frequencies              |
     | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which           |
     |             |         | `prediction_set` ranks new ones from the file alone              |
+    | unlabelled  | "ignore"| rows without a label: left out; a weight up to 1 for each; or    |
+    |             |         | "auto": weight and steps of EM by labelled rows left out         |
 
     Families: "bernoulli", "categorical", "poisson", "gaussian", "shared-gaussian", "lognormal",
     "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", "words"
@@ -230,12 +232,14 @@ class NaiveBayes(IndependentColumns):
         temperature: float | Literal["held-out", "left-out"] | None = None,
         priors: Mapping[Label, float] | None = None,
         calibration_rows: int | None = None,
+        unlabelled: float | str = "ignore",
     ) -> None:
         self.families = families
         self.smoothing = smoothing
         self.temperature = temperature
         self.priors = priors
         self.calibration_rows = calibration_rows
+        self.unlabelled = unlabelled
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells and categories are legal."""
@@ -257,6 +261,8 @@ class BernoulliNaiveBayes(IndependentColumns):
     | priors      | None    | {label: probability}; None is the class frequencies            |
     | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which         |
     |             |         | `prediction_set` ranks new ones from the file alone            |
+    | unlabelled  | "ignore"| rows without a label: left out; a weight up to 1 for each; or  |
+    |             |         | "auto": weight and steps of EM by labelled rows left out       |
 
     φ_cj = (N_cj + α)/(n_c + 2α), and a word that is absent counts as well. Missing cells of
     dense rows are skipped.
@@ -276,12 +282,14 @@ class BernoulliNaiveBayes(IndependentColumns):
         temperature: float | Literal["held-out", "left-out"] | None = None,
         priors: Mapping[Label, float] | None = None,
         calibration_rows: int | None = None,
+        unlabelled: float | str = "ignore",
     ) -> None:
         self.threshold = threshold
         self.smoothing = smoothing
         self.temperature = temperature
         self.priors = priors
         self.calibration_rows = calibration_rows
+        self.unlabelled = unlabelled
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal."""
@@ -301,6 +309,8 @@ class MultinomialNaiveBayes(IndependentColumns):
     | priors      | None    | {label: probability}; None is the class frequencies            |
     | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which         |
     |             |         | `prediction_set` ranks new ones from the file alone            |
+    | unlabelled  | "ignore"| rows without a label: left out; a weight up to 1 for each; or  |
+    |             |         | "auto": weight and steps of EM by labelled rows left out       |
 
     θ_cj = (N_cj + α)/(N_c + αd). Counts may be any non-negative numbers, TF-IDF weights too.
 
@@ -319,12 +329,14 @@ class MultinomialNaiveBayes(IndependentColumns):
         temperature: float | Literal["held-out", "left-out"] | None = None,
         priors: Mapping[Label, float] | None = None,
         calibration_rows: int | None = None,
+        unlabelled: float | str = "ignore",
     ) -> None:
         self.boolean = boolean
         self.smoothing = smoothing
         self.temperature = temperature
         self.priors = priors
         self.calibration_rows = calibration_rows
+        self.unlabelled = unlabelled
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
@@ -359,10 +371,12 @@ class ComplementNaiveBayes(IndependentColumns):
         *,
         smoothing: float | Literal["held-out"] = 1.0,
         calibration_rows: int | None = None,
+        unlabelled: float | str = "ignore",
     ) -> None:
         self.boolean = boolean
         self.smoothing = smoothing
         self.calibration_rows = calibration_rows
+        self.unlabelled = unlabelled
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative, and that measurements are no counts."""

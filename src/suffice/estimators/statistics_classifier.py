@@ -10,7 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from suffice.estimators.accuracy import share_right
 from suffice.estimators.concurrency import LOCKS, lock_of, snapshot
 from suffice.estimators.conformal.sets import prediction_set
-from suffice.estimators.fitting_notes import NotFitted, offered, offered_attribute, warn_of_shape
+from suffice.estimators.fitting_notes import (
+    NotFitted,
+    offered,
+    offered_attribute,
+    unlabelled_of,
+    warn_of_shape,
+)
 from suffice.estimators.saving import save_stored
 from suffice.learning.collect import frame_here, is_elsewhere, learned_from
 from suffice.learning.labelled_batch import FLOAT64
@@ -75,9 +81,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """Learn from rows and labels, forgetting everything learned before.
 
         Rows may also be somewhere else: a path, a glob, an Arrow stream, a table of a database or
-        of a cluster. Then `target` names the column of labels, and `sample_weight` that of weights.
-        With `checkpoint`, a file, what was collected is written there every so often; a run that
-        was killed goes on from it, and ends at the same bits.
+        of a cluster; `target` names the column of labels, `sample_weight` that of weights. What was
+        collected is written to `checkpoint` every so often; a run that was killed goes on there.
         """
         learner = self.as_learner()  # first: a bad setting is refused before any row is read
         here = frame_here(X, target, sample_weight)
@@ -88,8 +93,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def _fit_here(self, learner: Learner[Any, Any], X: object, y: object, weights: object) -> Self:
         """Learn from rows that are here."""
         batch = learner.read(X, y, weights)
-        if batch.ravelled:
-            warn_of_shape()
+        warn_of_shape(batch)
         return self._fitted(learner.first(batch, self._learned))
 
     def _fitted(self, learned: Learned[Any, Any]) -> Self:
@@ -99,6 +103,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
             self._keep(learned)
         learned.warn()
         learned.warn_of_one_class()
+        learned.warn_of_unlabelled()
         return self
 
     def partial_fit(
@@ -112,10 +117,9 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from more rows; `classes` is accepted and never needed.
 
-        Nothing is estimated until it is asked for, so that a stream of small batches costs
-        what adding up costs, and a stream of single rows what copying costs. What is chosen from
-        the data is chosen on the first batch, and stays. Several threads may call it: they learn
-        one after the other, and no row is lost; predictions do not wait for them.
+        Nothing is estimated until it is asked for: small batches cost what adding up costs, single
+        rows what copying costs. What is chosen from the data is chosen on the first batch. Several
+        threads may call it: they learn one after the other, and predictions do not wait for them.
         """
         if sample_weight is None and self._set_aside(X, y):
             return self
@@ -137,22 +141,21 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
                 self._keep(learned_from(learner, X, target, w, known))
                 return self
             batch = learner.read(X, y, w, known)
-            if batch.ravelled:
-                warn_of_shape()
+            warn_of_shape(batch)
             self._keep(learner.begun(batch) if known is None else known.more(batch))
+            self._learned.warn_of_unlabelled(batch)  # type: ignore[union-attr]
         return self
 
     @offered("forget")
     def forget(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Take back rows that were learned before, exactly.
 
-        What cannot have been learned is refused and leaves the model as it was. If everything
-        is taken back, the estimator is as if never fitted.
+        What cannot have been learned is refused and leaves the model as it was.
         """
         with lock_of(self):
             learned = self._now()
             gone = learned.gone_with(X, y, sample_weight)
-            held = learned.holding(learned.learner.forgetting(learned)(gone.statistics))
+            held = learned.forgetting(gone, learned.learner.forgetting(learned))
             self._keep(held)
         held.warn_of_small_sample()
         return self
@@ -162,8 +165,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """Count rounding anew from here on: you vouch for the numbers as they are.
 
         Every `partial_fit` and `forget` adds to a bound of rounding errors; `forget` refuses when
-        it could be as large as a variance. It may be far too careful, above all in old files. If
-        you know that the numbers are good, this begins again with the bound of one batch.
+        it could be as large as a variance. This begins again with the bound of one batch.
         """
         self._become(self._now().vouched())
         return self
@@ -322,10 +324,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         return self._now().posterior(X, log=True)  # type: ignore[no-any-return]
 
     def decision_function(self, X: object) -> FloatArray:
-        """Return the log odds of the second class against the first, or scores (n, k).
-
-        With more than two classes the scores are log p(y | x): differences are log odds.
-        """
+        """Return the log odds of the second class against the first, or log p(y | x), (n, k)."""
         return self._now().decisions(X)  # type: ignore[no-any-return]
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
@@ -372,16 +371,15 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """p(y), in the order of `classes_`."""
         return np.exp(self._now().model.log_priors)  # type: ignore[no-any-return]
 
+    unlabelled_ = property(unlabelled_of)
+
     # On disk
 
     def save(self, path: str | Path, *, statistics: bool = True) -> None:
         """Write the model to a file, whole or not at all; `suffice.load` reads it.
 
-        With its statistics it can learn, forget and merge later. Without them the file is smaller
-        and holds nothing but what is needed to answer.
-
-        A model that was loaded from `path` does not replace what others have written there since:
-        that is refused, and the file is left as it is.
+        With its statistics it can learn, forget and merge later; without them the file is smaller.
+        A model that was loaded from `path` is refused where others have written there since.
         """
         stamp = save_stored(path, self.stored(statistics=statistics), self._origin)
         self._origin = self._origin if stamp is None else stamp

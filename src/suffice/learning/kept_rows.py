@@ -6,6 +6,8 @@ from numbers import Real
 from typing import Any
 
 from suffice.errors import BadSetting
+from suffice.learning.left_out import StatisticsLeftOut
+from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import MOST, WithRows
 
 
@@ -29,3 +31,22 @@ def within_sample(statistics: object, most: int | None, judged: object) -> Any:
     if most is None or judged or not isinstance(statistics, WithRows):
         return statistics
     return WithRows(statistics.held, statistics.sample.cut(int(most)))
+
+
+def check_collected_alike(known: object, new: object) -> None:
+    """Refuse to add statistics that were collected for another setting of held-out choices."""
+    if isinstance(known, StatisticsLeftOut) or isinstance(new, StatisticsLeftOut):
+        return
+    inner = [held.held if isinstance(held, WithRows) else held for held in (known, new)]
+    for name, ours, theirs in (
+        ("temperature", isinstance(known, WithRows), isinstance(new, WithRows)),
+        ("smoothing", isinstance(inner[0], Folds), isinstance(inner[1], Folds)),
+    ):
+        if ours != theirs:
+            word = '"held-out" or "left-out"' if name == "temperature" else '"held-out"'
+            word += " (or calibration_rows)" if name == "temperature" else ""
+            told = f"is {word} now and was not" if theirs else f"is not {word} now but was"
+            raise BadSetting(
+                f"{name} {told} when the rows were read: different statistics were collected",
+                hint=f"set {name} as it was, or fit again",
+            )

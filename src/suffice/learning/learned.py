@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
@@ -29,8 +29,11 @@ from suffice.learning.labelled_batch import naming_cells
 from suffice.learning.learner import F, Learner, S, unchanged
 from suffice.learning.left_out import StatisticsLeftOut, check_nothing_left_out
 from suffice.learning.table_recipe import STATE, TableNotes
+from suffice.learning.unlabelled.record import IGNORE, Unlabelled, joined, warn_of_blank_labels
+from suffice.learning.unlabelled.record import STATE as WITHOUT
 from suffice.models.gaussian.forgetting import vouched
 from suffice.models.gaussian.learner import checked_log_priors
+from suffice.statistics.class_weights import class_weights
 from suffice.storage.model_file import StoredModel
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.learning.labelled_batch import LabelledBatch
-    from suffice.rows import FloatArray, Label
+    from suffice.rows import FloatArray, IntArray, Label
 
     T = TypeVar("T")
 
@@ -65,6 +68,7 @@ class Learned(Generic[S, F]):
     dtype, kind the type of the labels, and what they are called in a refusal
     frame       the library of the frame that was read first, None for arrays
     notes       how the table is read that it was learned from, where somebody knows
+    unlabelled  what became of rows without a label, if there were any
 
     A model file holds one; estimators, commands, evaluation, checkpoints and clusters work with it.
     """
@@ -76,6 +80,7 @@ class Learned(Generic[S, F]):
     kind: str
     frame: str | None = None
     notes: TableNotes | None = None
+    unlabelled: Unlabelled | None = field(default=None, kw_only=True)
 
     lean: ClassVar[Lean | None] = None
     """What `one_row` has made: for whoever asks row by row."""
@@ -97,13 +102,30 @@ class Learned(Generic[S, F]):
         self.learner.check_mergeable(self, other)
         columns, statistics = self.learner.merged(self, other)
         dtype = joined_dtype(self.dtype, other.dtype)
-        return replace(self, columns=columns, statistics=statistics, dtype=dtype)
+        without = joined(self, other)
+        return replace(
+            self, columns=columns, statistics=statistics, dtype=dtype, unlabelled=without
+        )
 
     def __sub__(self, other: Learned[S, F]) -> Self:
         """Return what is left when rows that were learned before are taken back."""
         if type(other) is not type(self) or not self.learner.adds_up:
             return NotImplemented
-        return self.holding(self.learner.forgetting(self)(other.statistics))
+        return self.forgetting(other, self.learner.forgetting(self))
+
+    def forgetting(self, gone: Learned[S, F], forget: Callable[[S], S]) -> Self:
+        """Return what is left when `forget` has taken the statistics of `gone` back."""
+        if gone.unlabelled is not None and gone.unlabelled.is_used:
+            raise ForgettingUnseen(
+                "the model to forget has learned from rows without a label, whose classes were "
+                "guessed together with those of all others",
+                hint="forget labelled rows; to forget the others, fit again without them",
+            )
+        held = self.holding(forget(gone.statistics))
+        record = self.unlabelled
+        if record is None or not record.is_used:
+            return held
+        return replace(held, unlabelled=record.and_labelled(gone.labelled_weights, -1.0))
 
     def gone_with(self, X: object, y: object, weights: object = None) -> Learned[S, F]:
         """Return what was learned from rows that are to be taken back, if they can have been."""
@@ -174,7 +196,36 @@ class Learned(Generic[S, F]):
         priors = getattr(self.learner, "priors", None)
         if priors is not None and not isinstance(priors, Mapping):
             checked_log_priors(priors, self.labels)  # refuses it
-        return self.learner.estimate(self)
+        own = None if self.unlabelled is None else self.unlabelled.priors(self.labels)
+        if own is None or priors is not None:
+            return self.learner.estimate(self)
+        learner: Any = self.learner
+        found: F = replace(learner, priors=own).estimate(self)
+        return found
+
+    @property
+    def class_weights(self) -> FloatArray:
+        """The weight of rows of each class, in order; shares of rows without a label included."""
+        return class_weights(self.statistics)
+
+    @property
+    def labelled_weights(self) -> dict[Label, float]:
+        """The weight of labelled rows, by class."""
+        if self.unlabelled is not None and self.unlabelled.is_used:
+            return dict(self.unlabelled.labelled)
+        return dict(zip(self.labels, self.class_weights.tolist(), strict=True))
+
+    def left_out_losses(
+        self,
+        rows: Any,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> FloatArray:
+        """Return -log p(y | x) of rows that were learned, each as if it had not been.
+
+        NaN for rows that were all their class had.
+        """
+        raise NotImplementedError
 
     def _kept(self, name: str, make: Callable[[], T]) -> T:
         """Return what is made once. Without a lock: who asks never waits for another thread."""
@@ -217,6 +268,12 @@ class Learned(Generic[S, F]):
                 f"there is only one class, {self.labels[0]!r}: every row gets probability 1 for it"
             )
             warn(told, OneClass)
+
+    def warn_of_unlabelled(self, batch: LabelledBatch | None = None) -> None:
+        """Tell how many rows without a label were left out, in all or of a batch."""
+        if batch is None or batch.without is not None:
+            own = None if batch is None or batch.without is None else batch.without.count
+            warn_of_blank_labels(self.unlabelled, own)
 
     def warn_of_small_sample(self) -> None:
         """Tell, after `forget`, that what is fitted to sampled rows rests on few of them."""
@@ -305,6 +362,9 @@ class Learned(Generic[S, F]):
         if self.notes is not None:
             state[STATE] = self.notes.to_dict()
             about["target"] = self.notes.target
+        if self.unlabelled is not None and self.unlabelled.asked != IGNORE:
+            state[WITHOUT] = self.unlabelled.to_state(self.labels)
+            about["unlabelled"] = str(self.unlabelled)
         return StoredModel(name, settings, state, about)
 
     def about(self) -> dict[str, Any]:

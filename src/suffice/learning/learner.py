@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from suffice.errors import DifferentKinds, NotADensity, NotFinite, SufficeError
 from suffice.learning.label_types import class_array, label_kind, restored_dtype
-from suffice.learning.labelled_batch import naming_cells
+from suffice.learning.labelled_batch import (
+    KEPT,
+    LEFT_OUT,
+    REFUSED,
+    TOO_LATE,
+    naming_cells,
+)
 from suffice.learning.left_out import ModelAlone, StatisticsLeftOut
+from suffice.learning.unlabelled.record import IGNORE, Unlabelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
 
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray, Label
     from suffice.sources import Source, Wanted
 
     Accepts = Callable[[FloatArray], bool]
@@ -63,6 +70,12 @@ class Learner(ABC, Generic[S, F]):
 
     adds_up: ClassVar[bool] = True
     """Whether what was learned is sums: merged by `+`, taken back by `-`, read in one pass."""
+    unlabelled: ClassVar[float | str | None] = None
+    """What becomes of rows without a label: see `learning.unlabelled`; None refuses them."""
+    faint: ClassVar[float] = 1e-6
+    """Shares of a class in a row without a label that are passed over."""
+    reruns: ClassVar[int] = 20
+    """How often EM is done anew to see whether rows without a label have helped, at most."""
     takes_blanks: ClassVar[bool] = True
     """Whether cells may be blank; of others they are filled before."""
     without: ClassVar[frozenset[str]] = frozenset()
@@ -176,12 +189,46 @@ class Learner(ABC, Generic[S, F]):
         `last` is what was learned before, from other rows: a search may begin there.
         """
         decided = self.choose(batch) if self.chosen is None else self
-        return decided.learned(batch)
+        found = decided.learned(batch)
+        if batch.without is None or self.unlabelled in (None, IGNORE):
+            return found
+        from suffice.learning.unlabelled.soft_rows import with_unlabelled
+
+        return with_unlabelled(found, batch)
 
     def learned(self, batch: LabelledBatch) -> Learned[S, F]:
         """Return what is learned from one batch by itself."""
         dtype, kind = batch.classes.dtype, label_kind(batch.classes)
-        return self.keeping(batch.columns, self.summarize(batch), dtype, kind, batch.frame)
+        found = self.keeping(batch.columns, self.summarize(batch), dtype, kind, batch.frame)
+        if batch.without is None:
+            return found
+        return replace(found, unlabelled=Unlabelled(batch.without.count))
+
+    # What only those are asked for that learn from rows without a label
+
+    def blanks(self, known: Learned[S, F] | None) -> str:
+        """Return what becomes of rows without a label; `known` is what was learned before."""
+        if self.unlabelled is None:
+            return REFUSED
+        if self.unlabelled == IGNORE:
+            return LEFT_OUT
+        return KEPT if known is None else TOO_LATE
+
+    def prepared(self, rows: Any) -> Any:
+        """Return the rows of a batch as the model takes them."""
+        return rows
+
+    def said(
+        self,
+        rows: Any,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray,
+        batch: LabelledBatch,
+    ) -> S:
+        """Return the statistics of prepared rows, which came with the batch."""
+        own = replace(batch, rows=rows, codes=codes, labels=tuple(labels), weights=weights)
+        return self.summarize(own)
 
     # What only those are asked for that are not sums
 

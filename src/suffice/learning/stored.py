@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
 from suffice.learning.table_recipe import TableNotes
+from suffice.learning.unlabelled.record import Unlabelled
 from suffice.mail.filter.database import is_database
 from suffice.storage.locks import locked
 from suffice.storage.model_file import no_model
@@ -57,6 +59,9 @@ def learned_of(path: str | Path, stored: StoredModel) -> Learned[Any, Any]:
         notes = TableNotes.from_state(stored.state)
         if notes is not None:
             notes.check_columns(found)
+        without = Unlabelled.from_state(stored.state, found.labels)
+        if without is not None:
+            found = replace(found.knowing(found.fit), unlabelled=without).knowing(found.fit)
         return found.with_notes(notes)
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
         raise no_model(path, error) from None

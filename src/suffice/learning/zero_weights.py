@@ -16,8 +16,8 @@ def rows_with_weight(X: object, y: object, sample_weight: object) -> IntArray | 
     """Return which rows have a weight, or None when all have (or when nothing fits together)."""
     if sample_weight is None:
         return None
-    size = _length(X)
-    if size is None or size != _length(y):
+    size = length_of(X)
+    if size is None or size != length_of(y):
         return None  # refused later, in words about rows and labels
     weights = read_weights(sample_weight, size)
     if weights is None or weights.all():
@@ -25,7 +25,8 @@ def rows_with_weight(X: object, y: object, sample_weight: object) -> IntArray | 
     return np.flatnonzero(weights)
 
 
-def _length(data: object) -> int | None:
+def length_of(data: object) -> int | None:
+    """Return how many rows there are; None where that is not known yet."""
     shape = getattr(data, "shape", None)
     if shape is not None:
         return int(shape[0]) if len(shape) else None

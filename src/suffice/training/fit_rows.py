@@ -15,6 +15,7 @@ from suffice.training.labelled_source import BinnedRows, DrawnRows
 from suffice.training.model_choice import LIBRARY
 from suffice.training.target_labels import check_classes
 from suffice.training.training_rows import tell_unlabelled
+from suffice.training.unlabelled.rows_without_label import with_blank_labels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +60,7 @@ def fit_rows(
     """
     from suffice.sources.sql.source import SqlSource
 
-    needs_rows = model.name == "Pool"
+    needs_rows = model.name == "Pool" or rows.without is not None
     summed = _adds_up(rows, filled) and not needs_rows
     if rows.source is None or (rows.whole and checkpoint is None and not summed):
         return _fitted_here(model, rows, filled), RowsMet()
@@ -95,7 +96,10 @@ def _fitted_here(
     held = rows.table if rows.given is None else rows.given
     if filled is not None:
         held = filled.transform(held) if rows.given is not None else filled_table(filled, held)
-    batch = model.read(held, rows.labels)
+    labels: Any = rows.labels
+    if rows.without is not None and filled is None:
+        held, labels = with_blank_labels(held, labels, rows)
+    batch = model.read(held, labels)
     if rows.given is None and rows.table.names is not None:
         batch = replace(batch, frame=LIBRARY)
     return _with_warnings(model.first(batch))

@@ -34,6 +34,8 @@ class Hooks:
         progress: ShowsProgress | None = None,
     ) -> None:
         self.notes: list[str] = []
+        self.learns_unlabelled = False
+        """Whether rows without a label are learned from: what became of them is said later."""
         self._on_note = on_note
         self.progress: ShowsProgress = SilentProgress if progress is None else progress
 
@@ -42,6 +44,11 @@ class Hooks:
         self.notes.append(text)
         if self._on_note is not None:
             self._on_note(text)
+
+    def note_unlabelled(self, text: str) -> None:
+        """Say how many rows without a label are left out, unless they are learned from."""
+        if not self.learns_unlabelled:
+            self.note(text)
 
     def option(self, name: str, value: str | None = None) -> str:
         """Return how a setting is written where it can be changed: a command has other words."""

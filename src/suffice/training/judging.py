@@ -92,6 +92,8 @@ def _leaves_one_out(model: Learned[Any, Any], rows: TrainingRows) -> bool:
     if not rows.whole or not model.offers("leave_one_out") or rows.text_columns:
         return False  # how far texts are believed was decided by the rows
     settings = model.learner.settings()
+    if model.unlabelled is not None and model.unlabelled.is_used:
+        return False  # its sums are not those of labelled rows alone
     if any(isinstance(settings.get(key), str) and settings[key] == CHOSEN[key] for key in CHOSEN):
         return False
     width = float(Columns.infer(rows.table).width)

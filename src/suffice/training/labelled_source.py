@@ -41,6 +41,7 @@ class LabelledSource(LocalSource):
     total     how many rows there are, where somebody has counted them
     drawn     who keeps some of the rows that are read
     binned    who tallies how their columns are spread
+    blank     who keeps the rows without a label, in the order of the source; None: nobody
 
     Rows that are only looked at are searched for infinite cells here, where their place is known;
     whoever learns from a source does that.
@@ -68,6 +69,7 @@ class LabelledSource(LocalSource):
         self.total: int | None = None
         self.drawn: DrawnRows | None = None
         self.binned: BinnedRows | None = None
+        self.blank: dict[tuple[int, int], Table] | None = None
         self._count = 0
         self._skipped = 0
         self._read: dict[int, int] = {}
@@ -133,7 +135,7 @@ class LabelledSource(LocalSource):
         read = without = 0
         for number, chunk in enumerate(part()):
             read += chunk.table.size
-            found, blank = self._labelled(chunk, wanted, self.binned)
+            found, blank = self._labelled(chunk, wanted, self.binned, (place, number))
             without += blank
             self._read[place], self._without[place] = read, without
             if self.progress is not None:
@@ -144,7 +146,11 @@ class LabelledSource(LocalSource):
                 yield found
 
     def _labelled(
-        self, chunk: Chunk, wanted: Wanted, binned: BinnedRows | None = None
+        self,
+        chunk: Chunk,
+        wanted: Wanted,
+        binned: BinnedRows | None = None,
+        place: tuple[int, int] = (0, 0),
     ) -> tuple[Chunk, int]:
         """Return the rows of a chunk that have a label, and how many have none."""
         table, labels, blank = chunk.table, chunk.labels, 0
@@ -159,7 +165,13 @@ class LabelledSource(LocalSource):
             table = table.take(range(width))
             blank = int((~there).sum())
             if blank:
+                if self.blank is not None:
+                    self.blank[place] = self._as_read(some_rows(table, ~there), wanted)
                 table = some_rows(table, there)
+        return Chunk(self._as_read(table, wanted, binned), labels, None, chunk.place), blank
+
+    def _as_read(self, table: Table, wanted: Wanted, binned: BinnedRows | None = None) -> Table:
+        """Return rows as models learn from them."""
         if self._spellings:
             table = read_spelled(table, self._spellings)
         if binned is not None:
@@ -170,7 +182,7 @@ class LabelledSource(LocalSource):
             table = filled_table(self._filled, table)
         if wanted.names != self.names[:-1]:
             table = table.take([self.names.index(name) for name in wanted.names])
-        return Chunk(table, labels, None, chunk.place), blank
+        return table
 
 
 def refuse_infinite(table: Table, names: Sequence[str], place: Place) -> None:

@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from suffice.training.training_rows import TrainingRows
 
 SETTINGS = {
-    "gda": ("covariance", "pool", "shrink", "factors", "divisor", "priors", "calibration_rows"),
-    "qda": ("pool", "shrink", "factors", "divisor", "priors", "calibration_rows"),
-    "naive-bayes": ("families", "smoothing", "temperature", "priors", "calibration_rows"),
+    "gda": (
+        "covariance", "pool", "shrink", "factors", "divisor", "priors", "calibration_rows",
+        "unlabelled",
+    ),
+    "qda": ("pool", "shrink", "factors", "divisor", "priors", "calibration_rows", "unlabelled"),
+    "naive-bayes": (
+        "families", "smoothing", "temperature", "priors", "calibration_rows", "unlabelled",
+    ),
     "logistic": ("penalty", "l1_ratio", "correction"),
-    "text": ("smoothing", "priors"),
+    "text": ("smoothing", "priors", "unlabelled"),
 }
 """The settings that each model takes."""
 LIBRARY = "pyarrow"

@@ -126,20 +126,24 @@ def _decided(
         say_orders(table, reading.columns, place, hooks)
     refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
+    blank = some_rows(table, ~there) if without else None
     if without:
         table = some_rows(table, there)
     check_labels(labels, place, target, hooks)
     if without:
-        hooks.note(unlabelled_rows(without))
+        hooks.note_unlabelled(unlabelled_rows(without))
     table, dropped, worded = kept_columns(
         table, place, target, hooks, texts=texts, declared=reading.columns, beside=beside
     )
     if table.names is not None and not texts:
         table, spellings = told_columns(table, labels, spellings, reading, hooks)
+    if blank is not None and table.names is not None:
+        held = blank.names or ()
+        blank = blank.take([held.index(name) for name in table.names if name in held])
     given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,
-        given=given, spellings=spellings, text_columns=worded,
+        given=given, spellings=spellings, text_columns=worded, without=blank,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.columns.shown import digits_shown, shown_by
 from suffice.errors import BadLabels, SimilarLabels
 from suffice.learning.table_recipe import TableNotes
+from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.models.gaussian.forms import letters_of
 from suffice.printing.model_names import usual_name
 from suffice.rows.frames import is_from_frame_library
@@ -37,6 +38,7 @@ from suffice.training.table_columns.text_columns import READING, families_of
 from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
+from suffice.training.unlabelled.rows_without_label import parted, with_rows_without_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -124,6 +126,8 @@ def train(
         Called when some work begins; see `suffice.training.ShowsProgress`.
     **settings
         Settings of a named model: `penalty=1.0` for "logistic", `covariance="auto"` for "gda".
+        `unlabelled="auto"`, or a weight, learns from rows without a label; a table of such rows may
+        stand there too, and is learned from as "auto" says.
 
     Returns
     -------
@@ -173,7 +177,13 @@ def train_rows(
     """Train a model, and speak through `hooks`: what `train` and `suffice fit` have in common."""
     name = usual_name(name)
     check_named(name, settings)
-    rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
+    reading = reading or TableReading()
+    how, more = parted(settings.get("unlabelled"))
+    if "unlabelled" in settings:
+        settings = {**settings, "unlabelled": checked_unlabelled(how)}
+    hooks.learns_unlabelled = how != IGNORE
+    rows = _rows(data, y, target, name, hooks, drop, reading, seed)
+    rows = with_rows_without_label(rows, more, reading, how)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
     choice, judged = None, None
@@ -201,6 +211,8 @@ def train_rows(
         if learned is None:
             learned, met = fit_rows(learner, rows, filled, hooks, checkpoint, seed)
         seconds = time.monotonic() - begun
+        if learned.unlabelled is not None and how != IGNORE:
+            hooks.note(f"{learned.unlabelled}")
         if judged is None:
             judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)

@@ -77,6 +77,7 @@ class TrainingRows:
     given           rows that are here as the frame they came in; None for others
     spellings       how the texts of columns are written that are numbers or truths
     text_columns    columns of texts beside others, which some models read
+    without         rows without a label, where they are learned from
     """
 
     table: Table
@@ -92,6 +93,7 @@ class TrainingRows:
     given: Any = None
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
     text_columns: tuple[str, ...] = ()
+    without: Table | None = None
 
     @classmethod
     def read(
@@ -242,7 +244,7 @@ def opened_source(
     labelled = SqlSource(source.database, f"{column} IS NOT NULL", adds_up=source.adds_up)
     without = source.size - labelled.size
     if without and labelled.size:
-        hooks.note(unlabelled_rows(without))
+        hooks.note_unlabelled(unlabelled_rows(without))
     return labelled, without
 
 
@@ -296,7 +298,7 @@ def tell_unlabelled(rows: LabelledSource, hooks: Hooks) -> None:
     """Say how many rows had no label."""
     if rows.without:
         more = " since the run was resumed" * rows.resumed
-        hooks.note(unlabelled_rows(rows.without) + more)
+        hooks.note_unlabelled(unlabelled_rows(rows.without) + more)
 
 
 def unlabelled_rows(count: int) -> str:

@@ -191,6 +191,12 @@ class Priors(ParamType):
     "needs.  [default: none]",
 )  # fmt: skip
 @click.option(
+    "--unlabelled", metavar="HOW",
+    help="gda, qda, naive-bayes, text: learn from rows without a label by EM: 0 … 1 is what each "
+    "counts, auto lets the labelled rows decide, and a table has more such rows, as auto.  "
+    "[default: ignore]",
+)  # fmt: skip
+@click.option(
     "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
     help="gda, qda, naive-bayes: save progress to FILE every ten seconds. If the run is "
     "interrupted, "

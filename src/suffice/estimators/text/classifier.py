@@ -32,6 +32,8 @@ class TextClassifier(StatisticsClassifier):
     | smoothing  | "held-out" | α > 0 of the terms; "held-out" chooses it                        |
     | calibrated | True       | whether probabilities are those of documents never seen          |
     | priors     | None       | {label: probability}; None is the class frequencies              |
+    | unlabelled | "ignore"   | documents without a label: left out; a weight up to 1 for each;  |
+    |            |            | or "auto": weight and steps of EM by labelled ones left out      |
 
     Documents are str or bytes. Nothing but counts is kept, and a sample of 2,048 documents where
     something is held out: by it smoothing and calibration are chosen, leaving each document out of
@@ -60,6 +62,7 @@ class TextClassifier(StatisticsClassifier):
         smoothing: float | Literal["held-out"] = "held-out",
         calibrated: bool = True,
         priors: Mapping[Label, float] | None = None,
+        unlabelled: float | str = "ignore",
     ) -> None:
         self.event = event
         self.ngrams = ngrams
@@ -69,6 +72,7 @@ class TextClassifier(StatisticsClassifier):
         self.smoothing = smoothing
         self.calibrated = calibrated
         self.priors = priors
+        self.unlabelled = unlabelled
 
     def sample(
         self,

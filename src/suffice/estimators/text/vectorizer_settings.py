@@ -92,11 +92,13 @@ def check_settings(settings: Any) -> None:
     terms_of(settings)
     _check_weighting(settings)
     _check_columns(settings)
+    _check_length(settings)
     if settings.dtype is None:
         return
     if np.dtype(settings.dtype).kind not in "iuf":
         raise BadSetting(f"dtype is {settings.dtype!r}", hint="use float64, float32 or int64")
-    if settings.weighting is not None and np.dtype(settings.dtype).kind != "f":
+    weights = settings.weighting is not None or settings.length is not None
+    if weights and np.dtype(settings.dtype).kind != "f":
         raise BadSetting(
             f"weights are not whole numbers, and dtype is {settings.dtype!r}",
             hint="use float64 or float32",
@@ -115,6 +117,23 @@ def _check_weighting(settings: Any) -> None:
         raise BadSetting(
             f"weighting={settings.weighting!r} has no smooth_idf, sublinear_tf or norm",
             hint="these belong to weighting='tf-idf'",
+        )
+
+
+def _check_length(settings: Any) -> None:
+    """Refuse a length that no document can be scaled to."""
+    length = settings.length
+    if length is None:
+        return
+    number = isinstance(length, Real) and not isinstance(length, bool)
+    if not number or not 0.0 < float(length) < np.inf:
+        raise BadSetting(
+            f"length is {length!r}", hint="use a number of words, such as 100, or None"
+        )
+    if settings.weighting is not None:
+        raise BadSetting(
+            f"length scales counts, and weighting={settings.weighting!r} makes others of them",
+            hint="use weighting=None with length",
         )
 
 

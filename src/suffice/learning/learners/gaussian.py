@@ -16,6 +16,7 @@ from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner, summary_of
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
 from suffice.learning.left_out import StatisticsLeftOut
+from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.learning.waiting_rows import moderate
 from suffice.models.gaussian.auto_covariance import choose
 from suffice.models.gaussian.averages.grid import Averaged
@@ -62,6 +63,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     average: bool = False
     calibration_rows: int | None = None
     factors: int | str | None = None
+    unlabelled: float | str = IGNORE  # type: ignore[misc]
 
     name: ClassVar[str] = "GaussianDiscriminant"
     choice_hint: ClassVar[str] = "give pool and shrink explicitly to both, then they can be merged"
@@ -72,6 +74,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         "average": False,
         "calibration_rows": None,
         "factors": None,
+        "unlabelled": IGNORE,
     }
 
     def check(self) -> None:
@@ -79,6 +82,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         self.of_model()
         if self.calibration_rows is not None:
             checked_calibration_rows(self.calibration_rows)
+        checked_unlabelled(self.unlabelled)
 
     # Rows
 
@@ -86,7 +90,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         self, X: object, y: object, weights: object = None, known: Learned[Any, Fit] | None = None
     ) -> LabelledBatch:
         """Read labelled rows, coded as numbers."""
-        return read_batch(X, y, weights, partial(self._coded, known))
+        coded = partial(self._coded, known)
+        return read_batch(X, y, weights, coded, blanks=self.blanks(known))
 
     def _coded(
         self, known: Learned[Any, Fit] | None, table: Table

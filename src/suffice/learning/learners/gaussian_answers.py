@@ -214,6 +214,13 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
             complete=complete,
         )  # fmt: skip
 
+    def left_out_losses(self, rows: Any, codes: IntArray, weights: FloatArray) -> FloatArray:
+        """Return -log p(y | x) of rows that were learned, each taken out of the sums."""
+        found = self.left_out(rows, codes, weights, complete=False)
+        losses: FloatArray = -found.log_posterior[np.arange(len(codes)), codes]
+        losses[found.vanished] = np.nan
+        return losses
+
 
 def held_of(statistics: object) -> Any:
     """Return the sums of statistics that may have a sample of rows beside them."""

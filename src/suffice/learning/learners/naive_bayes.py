@@ -13,12 +13,16 @@ import numpy as np
 
 from suffice.columns import Columns, PlainColumns
 from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
-from suffice.learning.kept_rows import checked_calibration_rows, within_sample
+from suffice.learning.kept_rows import (
+    check_collected_alike,
+    checked_calibration_rows,
+    within_sample,
+)
 from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
-from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.table_recipe import check_kinds
+from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.learning.waiting_rows import moderate
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
@@ -69,7 +73,8 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
     temperature: ClassVar[Any] = None
     priors: ClassVar[Mapping[Label, float] | None] = None
     calibration_rows: ClassVar[int | None] = None
-    later_settings: ClassVar[Mapping[str, object]] = {"calibration_rows": None}
+    unlabelled: ClassVar[float | str] = IGNORE
+    later_settings: ClassVar[Mapping[str, object]] = {"calibration_rows": None, "unlabelled": IGNORE}
 
     @abstractmethod
     def asked_families(self) -> Any:
@@ -85,6 +90,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         checked_smoothing(self.smoothing)
         _checked_temperature(self.temperature)
         checked_calibration_rows(self.calibration_rows)
+        checked_unlabelled(self.unlabelled)
 
     def stored_choice(self) -> Any:
         """Return families, and what asked for them."""
@@ -114,7 +120,8 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         self, X: object, y: object, weights: object = None, known: LearnedProduct | None = None
     ) -> LabelledBatch:
         """Read labelled rows; their columns stay apart."""
-        return read_batch(X, y, weights, partial(self._matched, known), self.opened)
+        matched = partial(self._matched, known)
+        return read_batch(X, y, weights, matched, self.opened, self.blanks(known))
 
     def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[object, object]:
         """Return the schema, and the table with its columns in the order of the schema."""
@@ -159,6 +166,21 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         found = sampled(learner.product, rows, codes, labels, weights, hashes)
         return WithRows(held, found.cut(self.calibration_rows))
 
+    def prepared(self, rows: Any) -> Any:
+        """Return rows cut into blocks."""
+        return blocks(self.chosen.product, rows)
+
+    def said(
+        self,
+        rows: Any,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray,
+        batch: LabelledBatch,
+    ) -> Any:
+        """Return the statistics of blocks of rows, which came with the batch."""
+        return self.summary_of_blocks(rows, codes, labels, weights, _names(batch.columns))
+
     def keeping(self, *learned: Any) -> LearnedColumns:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
         return LearnedColumns(self, *learned)
@@ -180,7 +202,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         if one != other:
             said = one.product.differences(other.product, ours.names)
             raise DifferentKinds(f"the families differ: {said}", hint=self.choice_hint)
-        _check_collected_alike(left.statistics, right.statistics)
+        check_collected_alike(left.statistics, right.statistics)
 
     def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[object, object]:
         """Return the columns, and the sum."""
@@ -193,7 +215,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         learner = self.of_model()
 
         def forget(gone: object) -> Any:
-            _check_collected_alike(learned.statistics, gone)
+            check_collected_alike(learned.statistics, gone)
             return learner.forget(learned.statistics, gone, names=learned.columns.names)
 
         return forget
@@ -258,6 +280,7 @@ class NaiveBayesClassifierLearner(ColumnsLearner):
     temperature: float | str | None = None  # type: ignore[misc]
     priors: Mapping[Label, float] | None = None  # type: ignore[misc]
     calibration_rows: int | None = None  # type: ignore[misc]
+    unlabelled: float | str = IGNORE  # type: ignore[misc]
 
     name: ClassVar[str] = "NaiveBayes"
 
@@ -304,7 +327,7 @@ def chosen_families(
     asked: object, batch: LabelledBatch, alpha: float
 ) -> tuple[list[ColumnFamily], list[int]]:
     """Return the family of every column of a first batch, and which columns share one law."""
-    table, codes, weights = batch.rows, batch.codes, batch.weights
+    table, codes, weights = batch.looked_at()
     names = batch.columns.names
     width = table.width
     named: dict[int, ColumnFamily] = {}
@@ -324,7 +347,9 @@ def chosen_families(
         named = {j: family_named(asked, "all columns") for j in range(width)}
     if isinstance(asked, str) and asked == SELECT:
         options = [candidates(table, j, codes, weights) for j in range(width)]
-        found = select_families(table, codes, batch.labels, weights, options, alpha)
+        found = select_families(
+            batch.rows, batch.codes, batch.labels, batch.weights, options, alpha
+        )
     else:
         found = [
             named[j] if j in named else family_like(table, j, codes, weights) for j in range(width)
@@ -366,25 +391,6 @@ def _checked_temperature(temperature: object) -> float | str | None:
             hint='a number above 0 (1 changes nothing), None, "held-out" or "left-out"',
         )
     return float(temperature)  # type: ignore[arg-type]
-
-
-def _check_collected_alike(known: object, new: object) -> None:
-    """Refuse to add statistics that were collected for another setting of held-out choices."""
-    if isinstance(known, StatisticsLeftOut) or isinstance(new, StatisticsLeftOut):
-        return
-    inner = [held.held if isinstance(held, WithRows) else held for held in (known, new)]
-    for name, ours, theirs in (
-        ("temperature", isinstance(known, WithRows), isinstance(new, WithRows)),
-        ("smoothing", isinstance(inner[0], Folds), isinstance(inner[1], Folds)),
-    ):
-        if ours != theirs:
-            word = '"held-out" or "left-out"' if name == "temperature" else '"held-out"'
-            word += " (or calibration_rows)" if name == "temperature" else ""
-            told = f"is {word} now and was not" if theirs else f"is not {word} now but was"
-            raise BadSetting(
-                f"{name} {told} when the rows were read: different statistics were collected",
-                hint=f"set {name} as it was, or fit again",
-            )
 
 
 def _names(columns: Any) -> Any:

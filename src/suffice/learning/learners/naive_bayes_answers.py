@@ -220,6 +220,13 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         given = self.fit.model.log_priors if self.learner.has_fixed_priors else None
         return left_out(self.fit, rows, codes, weights, given, complete=complete)
 
+    def left_out_losses(self, rows: Any, codes: IntArray, weights: FloatArray) -> FloatArray:
+        """Return -log p(y | x) of rows that were learned, each taken out of the sums."""
+        found = self.left_out(rows, codes, weights, complete=False)
+        losses: FloatArray = -found.log_posterior[np.arange(len(codes)), codes]
+        losses[found.vanished] = np.nan
+        return losses
+
 
 def blocks(
     product: Product,

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.errors import BadSetting
 from suffice.learning.learners.naive_bayes import ColumnsLearner
+from suffice.learning.unlabelled.record import IGNORE
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.complement import Complement
 from suffice.models.naive_bayes.families.multinomial import Multinomial
@@ -61,6 +62,7 @@ class BernoulliClassifierLearner(CountsLearner):
     temperature: float | str | None = None  # type: ignore[misc]
     priors: Mapping[Label, float] | None = None  # type: ignore[misc]
     calibration_rows: int | None = None  # type: ignore[misc]
+    unlabelled: float | str = IGNORE  # type: ignore[misc]
 
     name: ClassVar[str] = "BernoulliNaiveBayes"
 
@@ -78,6 +80,7 @@ class MultinomialClassifierLearner(CountsLearner):
     temperature: float | str | None = None  # type: ignore[misc]
     priors: Mapping[Label, float] | None = None  # type: ignore[misc]
     calibration_rows: int | None = None  # type: ignore[misc]
+    unlabelled: float | str = IGNORE  # type: ignore[misc]
 
     name: ClassVar[str] = "MultinomialNaiveBayes"
 
@@ -93,6 +96,7 @@ class ComplementClassifierLearner(CountsLearner):
     boolean: bool = False
     smoothing: float | str = 1.0  # type: ignore[misc]
     calibration_rows: int | None = None  # type: ignore[misc]
+    unlabelled: float | str = IGNORE  # type: ignore[misc]
 
     name: ClassVar[str] = "ComplementNaiveBayes"
     without: ClassVar[frozenset[str]] = frozenset(
@@ -106,6 +110,16 @@ class ComplementClassifierLearner(CountsLearner):
             "priors_",
         )
     )  # there is no density, and nothing for priors to multiply
+
+    def check(self) -> None:
+        """Refuse settings that have no meaning; complements have no shares to count rows by."""
+        super().check()
+        if self.unlabelled != IGNORE:
+            raise BadSetting(
+                f"unlabelled={self.unlabelled!r} does not belong to ComplementNaiveBayes: its "
+                "scores say what a row is unlike, and are no probabilities to count it by",
+                hint="MultinomialNaiveBayes learns from rows without a label",
+            )
 
     @property
     def has_fixed_priors(self) -> bool:

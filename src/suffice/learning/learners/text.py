@@ -13,11 +13,12 @@ from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner, summary_of
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import TextExplanation
+from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.models.text.documents import LISTED, Documents, read_texts
 from suffice.models.text.language import Language
 from suffice.models.text.learner import TextLearner, TextRecord, text_log_priors
-from suffice.models.text.model import explained
-from suffice.models.text.term_events import BOOLEAN, EVENTS
+from suffice.models.text.model import explained, left_out_losses
+from suffice.models.text.term_events import BOOLEAN, COMPLEMENT, EVENTS
 from suffice.models.text.terms import Terms
 from suffice.models.text.tokens import Tokens
 from suffice.statistics.text_statistics import TextStatistics
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
     from suffice.models.text.model import TextModel
-    from suffice.rows import Label
+    from suffice.rows import FloatArray, IntArray, Label
 
     LearnedCounts = Learned[TextStatistics, "TextFit"]
 
@@ -114,8 +115,12 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
     smoothing: float | str = "held-out"
     calibrated: bool = True
     priors: Mapping[Label, float] | None = None
+    unlabelled: float | str = IGNORE  # type: ignore[misc]
 
     name: ClassVar[str] = "TextClassifier"
+    later_settings: ClassVar[Mapping[str, Any]] = {"unlabelled": IGNORE}
+    faint: ClassVar[float] = 1e-2
+    """Each share of a document is counted by cutting it into terms and bytes again."""
     without: ClassVar[frozenset[str]] = frozenset(("estimate_priors",))
 
     @classmethod
@@ -128,6 +133,12 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
     def check(self) -> None:
         """Refuse settings that have no meaning."""
         self.of_model()
+        if checked_unlabelled(self.unlabelled) != IGNORE and self.event == COMPLEMENT:
+            raise BadSetting(
+                f'unlabelled={self.unlabelled!r} does not belong to event="complement": its '
+                "scores say what a document is unlike, and are no probabilities to count it by",
+                hint='event="multinomial" learns from documents without a label',
+            )
 
     def of_model(self) -> TextLearner:
         """Return the settings as `suffice.models` has them."""
@@ -159,7 +170,8 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
             columns.append(found)
             return documents
 
-        return read_batch(X, y, weights, lambda rows: (columns[0], rows), read)
+        blanks = self.blanks(known)
+        return read_batch(X, y, weights, lambda rows: (columns[0], rows), read, blanks)
 
     # Statistics
 
@@ -232,6 +244,10 @@ class LearnedTexts(LearnedDensity[TextStatistics, TextFit]):
         """Return it with other priors; what was learned of each class is untouched."""
         self.fit  # noqa: B018  so that it is there to be copied
         return super().with_priors(priors)
+
+    def left_out_losses(self, rows: Documents, codes: IntArray, weights: FloatArray) -> FloatArray:
+        """Return -log p(y | document) of documents that were learned, each taken out."""
+        return left_out_losses(self.fit.model, rows, codes, weights)
 
     def rows(self, X: object) -> Documents:
         """Return texts."""

@@ -190,3 +190,27 @@ def _pieces(start: bytes, added: FloatArray) -> list[Part]:
     if len(added) > len(looked_at):
         parts.append(Part("bytes", "(the end)", float(added[len(looked_at) :].sum())))
     return parts
+
+
+def left_out_losses(
+    model: TextModel, documents: Documents, codes: IntArray, weights: FloatArray
+) -> FloatArray:
+    """Return -log p(y | document) of documents that were learned, each as if it had not been.
+
+    Priors, smoothing and calibration are those of the whole. NaN where a document was all its class
+    had.
+    """
+    scores, lengths = [], []
+    if model.terms is not None:
+        found = model.terms.left_out(documents.texts, codes, weights)
+        scores.append(found.at(model.smoothing))
+        lengths.append(found.lengths())
+    if model.language is not None:
+        scores.append(model.language.left_out(documents.starts, codes, weights))
+        lengths.append(model.language.lengths(documents.starts).astype(np.float64))
+    joint = model.log_priors + np.sum(scores, axis=0)
+    if model.calibration is not None:
+        joint = model.calibration.scores(model.log_priors, scores, lengths)
+    losses: FloatArray = -normalized(joint)[np.arange(len(codes)), codes]
+    losses[model.weights[codes] - weights <= 1e-12 * model.weights[codes]] = np.nan
+    return losses

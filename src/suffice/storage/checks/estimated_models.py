@@ -39,8 +39,8 @@ GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
 """Settings of an estimator that make its Gaussian family."""
 AVERAGED = ("predictive", "prior_rows", "temperature", "average")
 """Settings of an estimator whose posteriors are averages."""
-KEPT = ("calibration_rows",)
-"""Settings that keep rows beside the statistics, and do nothing to the model."""
+KEPT = ("calibration_rows", "unlabelled")
+"""Settings that keep rows beside the statistics, or were about how these came to be."""
 ESTIMATED: dict[str, tuple[str, ...]] = {
     "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "factors", "priors", *KEPT),
     "NaiveBayes": ("families", "smoothing", "temperature", "priors", *KEPT),
@@ -127,6 +127,7 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     Refuses settings that these statistics do not suffice for, and a stored model of other numbers.
     """
     model, statistics = state["model"], state["statistics"]
+    settings = _with_own_priors(settings, state)
     if name_of(model) == "PoolModel":
         return _pool(settings, model, statistics)
     if statistics is None or name_of(model) not in ("GenerativeModel", "NaiveBayesModel"):
@@ -168,6 +169,21 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
             hint="the file is damaged or was changed: fit again, or write it again",
         )
     return fit
+
+
+def _with_own_priors(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings whose priors are those of labelled rows alone, where the file says so."""
+    held, labels = state.get("unlabelled"), state["model"].labels
+    if not isinstance(held, dict) or not held.get("own_priors") or settings.get("priors"):
+        return settings
+    weights: Any = held.get("labelled")
+    sound = isinstance(weights, list) and len(weights) == len(labels)
+    if not sound or not held.get("weight") or not all(type(w) is float for w in weights):
+        return settings
+    total = sum(weights)
+    if not 0.0 < total < np.inf or min(weights) < 0.0:
+        raise refusal("unlabelled", "has weights of labelled rows that are none")
+    return {**settings, "priors": dict(zip(labels, [w / total for w in weights], strict=True))}
 
 
 def _pool(settings: Mapping[str, Any], model: Any, statistics: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Rows without a label that are learned from: of the same table, and of another."""
