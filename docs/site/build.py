@@ -33,7 +33,8 @@ FROM_ROOT = {
 the front page has the opening."""
 PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Learn": ("The subject from the beginning, with sums done by hand.", (
-        "tutorial", "likelihood", "decisions", "chapter", "normal", "playground", "teachers", "gallery",
+        "tutorial", "likelihood", "decisions", "chapter", "normal", "playground", "teachers",
+        "gallery",
     )),
     "How to": ("One task each: from a table, a database or a mailbox to a model.", (
         "tour", "tables", "train", "report", "page", "compare", "guarantees", "text-classifier",

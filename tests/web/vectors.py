@@ -19,8 +19,8 @@ from suffice import (
     Perceptron,
     TextClassifier,
 )
-from suffice.columns.spellings.month_names import MONTH_NAMES
 from suffice.columns.spellings.spelling import Spelling
+from suffice.columns.spellings.written_dates import MONTH_NAMES
 from suffice.columns.spellings.written_numbers import CURRENCIES, written_number
 from suffice.families import Bernoulli
 from suffice.kernels.tokens.counts import terms_of

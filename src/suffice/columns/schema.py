@@ -121,7 +121,7 @@ class Columns:
             if column.kind != NUMBER and column.width
         )
 
-    def encode(self, table: Table, reader: str = "the model") -> NDArray[np.floating[Any]]:
+    def encode(self, table: Table, reader: str = "the model") -> NDArray[np.floating]:
         """Return the table as numbers, one row of `width` for each of its rows.
 
         A plain matrix comes back as it is, without a copy. Frames are matched by name, in

@@ -332,7 +332,7 @@ class MultivariateNormal:
             parts.append(f"weight={self._evidence.weight:g}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    def _rows(self, X: object) -> NDArray[np.floating[Any]]:
+    def _rows(self, X: object) -> NDArray[np.floating]:
         """Return rows in our columns' order; one column may also come as a plain sequence."""
         if self.n_features_in_ == 1 and getattr(X, "ndim", None) == 1:
             X = np.asarray(X)[:, np.newaxis]

@@ -99,7 +99,9 @@ def watch(
     if table.size < 1:
         raise BadRows("there are no rows to check", hint="give at least one row")
     notes = []
-    posterior = np.asarray(learned.posterior(table))  # first: a cell that is not a number is refused
+    posterior = np.asarray(
+        learned.posterior(table)
+    )  # first: a cell that is not a number is refused
     tests = [] if old is None else column_tests(old, facts_of_rows(learned, table))
     if bins is not None:
         tests += bin_tests(bins, bins_of_rows(learned, bins, table), blanks=old is None)

@@ -90,7 +90,7 @@ def read_sparse(data: Any, answers: Answers = in_turn) -> SparseRows:
     return rows if all(rising) or not _repeats(rows) else _added_up(rows)
 
 
-def _whole(places: NDArray[Any]) -> NDArray[np.integer[Any]]:
+def _whole(places: NDArray[Any]) -> NDArray[np.integer]:
     """Return columns or pointers as int32 or int64: SciPy has made them so, without a copy."""
     places = np.require(places, requirements=("C", "A"))  # contiguous, aligned
     return places if places.dtype in (np.int32, np.int64) else places.astype(np.int64)

@@ -34,8 +34,8 @@ class SparseRows:
     """
 
     data: NDArray[Any]
-    indices: NDArray[np.integer[Any]]
-    indptr: NDArray[np.integer[Any]]
+    indices: NDArray[np.integer]
+    indptr: NDArray[np.integer]
     width: int
 
     @property
@@ -64,7 +64,7 @@ class SparseRows:
         return self.data[int(self.indptr[0]) : int(self.indptr[-1])]
 
     @property
-    def places(self) -> NDArray[np.integer[Any]]:
+    def places(self) -> NDArray[np.integer]:
         """The columns of the stored cells: a view."""
         return self.indices[int(self.indptr[0]) : int(self.indptr[-1])]
 

@@ -53,7 +53,7 @@ class Table:
     ('number', 'number')
     """
 
-    matrix: NDArray[np.floating[Any]] | None
+    matrix: NDArray[np.floating] | None
     cells: tuple[NDArray[Any], ...] | None
     kinds: tuple[str, ...]
     names: tuple[str, ...] | None = None

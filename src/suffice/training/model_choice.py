@@ -22,12 +22,23 @@ if TYPE_CHECKING:
 
 SETTINGS = {
     "gda": (
-        "covariance", "pool", "shrink", "factors", "divisor", "priors", "calibration_rows",
+        "covariance",
+        "pool",
+        "shrink",
+        "factors",
+        "divisor",
+        "priors",
+        "calibration_rows",
         "unlabelled",
     ),
     "qda": ("pool", "shrink", "factors", "divisor", "priors", "calibration_rows", "unlabelled"),
     "naive-bayes": (
-        "families", "smoothing", "temperature", "priors", "calibration_rows", "unlabelled",
+        "families",
+        "smoothing",
+        "temperature",
+        "priors",
+        "calibration_rows",
+        "unlabelled",
     ),
     "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors", "unlabelled"),

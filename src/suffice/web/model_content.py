@@ -9,7 +9,7 @@ import numpy as np
 from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
 from suffice.columns.spellings.blank_cells import BLANKS
-from suffice.columns.spellings.month_names import MONTH_NAMES
+from suffice.columns.spellings.written_dates import MONTH_NAMES
 from suffice.columns.spellings.written_numbers import CURRENCIES
 from suffice.columns.spellings.yes_and_no import PAIRS, plain_word
 from suffice.errors import BadSetting, SufficeError

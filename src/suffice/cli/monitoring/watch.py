@@ -46,9 +46,9 @@ def watch(
 ) -> None:
     """Check whether MODEL still fits the rows of TABLE, which may be another model file.
 
-    From the statistics in the model file: which columns have drifted (means, spread, levels, blanks), by
-    how many standard errors, corrected for the number of columns; class shares; rows that look
-    like none of the classes. Files with kept rows (--calibration-rows, pools) also know
+    From the statistics in the model file: which columns have drifted (means, spread, levels,
+    blanks), by how many standard errors, corrected for the number of columns; class shares; rows
+    that look like none of the classes. Files with kept rows (--calibration-rows, pools) also know
     the accuracy to expect without labels, and raise alarms for streams. Where TABLE has the
     target, the real accuracy is compared. Exit code 0: no drift that these rows can show; 3:
     drift found.

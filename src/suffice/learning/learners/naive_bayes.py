@@ -74,7 +74,10 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
     priors: ClassVar[Mapping[Label, float] | None] = None
     calibration_rows: ClassVar[int | None] = None
     unlabelled: ClassVar[float | str] = IGNORE
-    later_settings: ClassVar[Mapping[str, object]] = {"calibration_rows": None, "unlabelled": IGNORE}
+    later_settings: ClassVar[Mapping[str, object]] = {
+        "calibration_rows": None,
+        "unlabelled": IGNORE,
+    }
 
     @abstractmethod
     def asked_families(self) -> Any:

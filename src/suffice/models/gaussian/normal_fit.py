@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.law.ellipses import Distances
     from suffice.rows import FloatArray
 
-    Cells = NDArray[np.floating[Any]]
+    Cells = NDArray[np.floating]
 
 
 TRACE = 2e-8

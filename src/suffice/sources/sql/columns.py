@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from suffice.errors import SufficeError
     from suffice.sources.source import Wanted
     from suffice.sql.dialects import SqlDialect, SqlRows
+    from suffice.tables.arrow_types import ArrowBatch
 
 
 # ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
@@ -91,7 +92,7 @@ class Database(Protocol):
         """Return the answer as an Arrow table; what is refused is a `BadRows` with the name."""
         ...
 
-    def batches(self, query: str) -> Iterator[object]:
+    def batches(self, query: str) -> Iterator[ArrowBatch]:
         """Yield the answer as Arrow record batches, without holding all of it."""
         ...
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
+    from suffice.tables.arrow_types import ArrowBatch
+
 VIEW = "suffice_rows"
 """What a relation is called in queries about it."""
 WHOLE = {
@@ -56,7 +58,7 @@ class DuckDbTable:
         with refusals(self.name):
             return self._relation.query(VIEW, query).to_arrow_table()
 
-    def batches(self, query: str) -> Iterator[Any]:
+    def batches(self, query: str) -> Iterator[ArrowBatch]:
         """Yield the answer as Arrow record batches."""
         with refusals(self.name):
             yield from self._relation.query(VIEW, query).to_arrow_reader(MOST_ROWS)

@@ -17,6 +17,8 @@ from suffice.sql.dialects import dialect_named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from suffice.tables.arrow_types import ArrowBatch
+
 BOOL, BIGINT, INTEGERS, FLOATS, NUMERIC, UUID = 16, 20, (20, 21, 23), (700, 701), 1700, 2950
 """The numbers (OIDs) by which PostgreSQL tells types, from its catalog `pg_type`."""
 BPCHAR = 1042
@@ -63,7 +65,7 @@ class PostgresTable:
         with self._cursor(query) as cursor:
             return _table(cursor, cursor.fetchall())
 
-    def batches(self, query: str) -> Iterator[Any]:
+    def batches(self, query: str) -> Iterator[ArrowBatch]:
         """Yield the answer as Arrow record batches, by a cursor of the server."""
         with (
             self.snapshot(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from suffice.columns import Columns
 from suffice.columns.column import Column
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from suffice.sources.source import Chunk, Wanted
     from suffice.sources.sql.columns import Database
     from suffice.sql.asked import Asked
+    from suffice.tables.arrow_types import ArrowBatch
 
 __all__ = ["SqlSource", "without_context"]
 
@@ -146,7 +147,7 @@ class SqlSource(ArrowSource):
         number = f"(suffice_number % {CIRCLE}) * {TURN} % {CIRCLE}"
         return SqlSource(_Other(self.database, numbered), f"{number} < {int(share * CIRCLE)}")
 
-    def _batches(self, names: list[str]) -> Iterator[Any]:
+    def _batches(self, names: list[str]) -> Iterator[ArrowBatch]:
         chosen = ", ".join(map(self.database.dialect.identifier, names))
         rows = f"{self.database.rows}{_where(self._where)}"
         return self.database.batches(f"SELECT {chosen} FROM {rows}")

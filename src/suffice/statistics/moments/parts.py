@@ -132,9 +132,10 @@ class SecondMoments(ArraysOfFields, ABC):
             if field.name.startswith("scatter") and np.ndim(part) == 2:
                 changed[field.name] = wider(part, np.ix_(places, places), (width, width))
             elif part is not None and not field.name.startswith(("weight", "labels")):
-                changed[field.name] = wider(part, (..., places), (*part.shape[:-1], width))
-        if (steps := changed.get("steps")) is not None:
-            steps[steps == 0.0] = 1.0  # zeros are whole numbers
+                whole = wider(part, (..., places), (*part.shape[:-1], width))
+                if field.name == "steps":
+                    whole[whole == 0.0] = 1.0  # zeros are whole numbers
+                changed[field.name] = whole
         return replace(self, **changed)  # type: ignore[type-var]
 
 
