@@ -70,8 +70,8 @@ class Learner(ABC, Generic[S, F]):
 
     adds_up: ClassVar[bool] = True
     """Whether what was learned is sums: merged by `+`, taken back by `-`, read in one pass."""
-    unlabelled: ClassVar[float | str | None] = None
-    """What becomes of rows without a label: see `learning.unlabelled`; None refuses them."""
+    if TYPE_CHECKING:  # in a class of its own it would come before the settings of all others
+        unlabelled: ClassVar[float | str | None]
     faint: ClassVar[float] = 1e-6
     """Shares of a class in a row without a label that are passed over."""
     reruns: ClassVar[int] = 20
@@ -190,7 +190,7 @@ class Learner(ABC, Generic[S, F]):
         """
         decided = self.choose(batch) if self.chosen is None else self
         found = decided.learned(batch)
-        if batch.without is None or self.unlabelled in (None, IGNORE):
+        if batch.without is None or self.blanks(None) != KEPT:
             return found
         from suffice.learning.unlabelled.soft_rows import with_unlabelled
 
@@ -208,9 +208,10 @@ class Learner(ABC, Generic[S, F]):
 
     def blanks(self, known: Learned[S, F] | None) -> str:
         """Return what becomes of rows without a label; `known` is what was learned before."""
-        if self.unlabelled is None:
+        asked = getattr(self, "unlabelled", None)
+        if asked is None:
             return REFUSED
-        if self.unlabelled == IGNORE:
+        if asked == IGNORE:
             return LEFT_OUT
         return KEPT if known is None else TOO_LATE
 

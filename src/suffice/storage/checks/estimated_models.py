@@ -173,9 +173,10 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
 
 def _with_own_priors(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return settings whose priors are those of labelled rows alone, where the file says so."""
-    held, labels = state.get("unlabelled"), state["model"].labels
+    held = state.get("unlabelled")
     if not isinstance(held, dict) or not held.get("own_priors") or settings.get("priors"):
         return settings
+    labels = state["model"].labels
     weights: Any = held.get("labelled")
     sound = isinstance(weights, list) and len(weights) == len(labels)
     if not sound or not held.get("weight") or not all(type(w) is float for w in weights):
