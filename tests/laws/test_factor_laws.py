@@ -229,17 +229,17 @@ def test_equal_rows_of_both_classes_say_nothing() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"factors": 0}, 'factors=0 is no number.*covariance="shared-diagonal"'),
+        ({"factors": 0}, 'factors=0 is not a number.*covariance="shared-diagonal"'),
         ({"factors": 6}, "factors=6 of 6 columns.*fewer than 6"),
-        ({"factors": True}, "factors=True is no number"),
-        ({"factors": 1.5}, "factors=1.5 is no number"),
-        ({"factors": "few"}, "factors='few' is no number"),
-        ({"factors": 2, "covariance": "VEV"}, 'does not belong to covariance="VEV"'),
-        ({"factors": 2, "covariance": "auto"}, 'does not belong to covariance="auto"'),
-        ({"factors": 2, "shrink": 0.1}, "shrink=0.1 does not belong to factors"),
-        ({"factors": 2, "predictive": 2.0}, "predictive=2.0 does not belong to factors"),
-        ({"factors": 2, "temperature": 0.5}, "temperature=0.5 does not belong to factors"),
-        ({"factors": 2, "divisor": "unbiased"}, "divisor='unbiased' does not belong"),
+        ({"factors": True}, "factors=True is not a number"),
+        ({"factors": 1.5}, "factors=1.5 is not a number"),
+        ({"factors": "few"}, "factors='few' is not a number"),
+        ({"factors": 2, "covariance": "VEV"}, 'does not apply to covariance="VEV"'),
+        ({"factors": 2, "covariance": "auto"}, 'does not apply to covariance="auto"'),
+        ({"factors": 2, "shrink": 0.1}, "shrink=0.1 does not apply to factors"),
+        ({"factors": 2, "predictive": 2.0}, "predictive=2.0 does not apply to factors"),
+        ({"factors": 2, "temperature": 0.5}, "temperature=0.5 does not apply to factors"),
+        ({"factors": 2, "divisor": "unbiased"}, "divisor='unbiased' does not apply"),
     ],
 )
 def test_what_has_no_meaning_is_refused(settings: dict[str, object], said: str) -> None:

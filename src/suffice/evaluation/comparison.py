@@ -141,7 +141,7 @@ def _texts(texts: Sequence[str], rows: LabelledRows) -> tuple[str, ...]:
     lacking = [name for name in texts if name not in names]
     if lacking:
         raise BadSetting(
-            f"texts names {listed(map(repr, lacking))}, which is no column",
+            f"texts names {listed(map(repr, lacking))}, which is not a column",
             hint=f"the columns are {listed(names)}",
         )
     return tuple(texts)

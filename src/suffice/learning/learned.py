@@ -215,12 +215,7 @@ class Learned(Generic[S, F]):
             return dict(self.unlabelled.labelled)
         return dict(zip(self.labels, self.class_weights.tolist(), strict=True))
 
-    def left_out_losses(
-        self,
-        rows: Any,
-        codes: IntArray,
-        weights: FloatArray,
-    ) -> FloatArray:
+    def left_out_losses(self, rows: Any, codes: IntArray, weights: FloatArray) -> FloatArray:
         """Return -log p(y | x) of rows that were learned, each as if it had not been.
 
         NaN for rows that were all their class had.
@@ -284,8 +279,7 @@ class Learned(Generic[S, F]):
                 f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} "
                 "that are learned: held-out temperature, smoothing or calibration depend on them. "
                 "New rows are sampled at the same low rate; fit again on the remaining rows for "
-                "a sample of full "
-                "size",
+                "a sample of full size",
                 SmallSample,
             )
 

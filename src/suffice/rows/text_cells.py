@@ -89,7 +89,7 @@ def _refuse(row: int, table: Table, column: int, value: object) -> None:
     raise NotANumber.of_cell(
         row,
         place_of(column, table.names),
-        f"{value!r:.60} is no text, in a column of texts",
+        f"{value!r:.60} is not text, in a text column",
         value=value,
         hint="read the column as text, or give it another family",
     )

@@ -173,8 +173,7 @@ def _apart(
     fits = []
     for c, (part, survey) in enumerate(zip(rows.parts, rows.surveys, strict=True)):
         forms = _comparable(forms_to_try(covariance, survey.size, width), frame)
-        # What is chosen is the least BIC of all classes together: n is that of all rows.
-        own = replace(settings, components=numbers[c], forms=forms, rows=frame.weight)
+        own = replace(settings, components=numbers[c], forms=forms)
         fits.append(fit_mixture(part, survey, own, frame=frame))
     laws = joined_laws(
         [fit.model.densities for fit in fits],  # type: ignore[misc]

@@ -69,7 +69,6 @@ class MixtureSettings:
     tolerance: float = 1e-8
     most_steps: int = 1000
     seed: int = 0
-    rows: float | None = None  # n of BIC, where these rows are some of more
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,8 +220,7 @@ class _Search:
         form, coordinates, value = maximization.form, maximization.coordinates, np.nan
         count = parameter_count(form, k, coordinates.width) + (self.settings.log_volume is not None)
         if top is not None:
-            n = float(self.settings.rows or coordinates.weight)
-            value = -2.0 * top.likelihood + count * float(np.log(n))
+            value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
             if self.settings.criterion == "icl":
                 law = law_of(top.components, coordinates, form)
                 value -= 2.0 * sure_logs(law, top.components, self.rows)

@@ -42,19 +42,19 @@ def check_factors(family: Gaussian) -> None:
     if given != AUTO and not (whole and given >= 1):
         diagonal = "shared-diagonal" if family.covariance == "shared" else "diagonal"
         raise BadSetting(
-            f"factors={given!r} is no number of factors",
+            f"factors={given!r} is not a number of factors",
             hint=f'use a whole number from 1, or "auto"; without factors columns are '
             f'independent: covariance="{diagonal}"',
         )
     if family.covariance not in ("shared", "per-class"):
         raise BadSetting(
-            f'factors={given!r} does not belong to covariance="{family.covariance}"',
+            f'factors={given!r} does not apply to covariance="{family.covariance}"',
             hint='covariance="shared" or "per-class" can be of factors',
         )
     for name, usual in (("pool", None), ("shrink", None), ("predictive", None), ("divisor", "mle")):
         if getattr(family, name) != usual:
             raise BadSetting(
-                f"{name}={getattr(family, name)!r} does not belong to factors: their covariance "
+                f"{name}={getattr(family, name)!r} does not apply to factors: their covariance "
                 "is the most likely one",
                 hint=f"leave {name} out, or factors",
             )
