@@ -33,12 +33,8 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.pool.model import PoolModel
     from suffice.models.text.learner import TextRecord
-    from suffice.statistics.by_column import ByColumn
+    from suffice.statistics import ByColumn, DiagonalMoments, Moments, PooledMoments, Tallies
     from suffice.statistics.folds import Folds
-    from suffice.statistics.moments.diagonal import DiagonalMoments
-    from suffice.statistics.moments.full import Moments
-    from suffice.statistics.moments.pooled import PooledMoments
-    from suffice.statistics.tallies import Tallies
     from suffice.statistics.totals import Totals
 
     Sizes = dict[str, int]
