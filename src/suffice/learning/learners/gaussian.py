@@ -290,7 +290,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         strengths = isinstance(self.predictive, str)
         if self.factors is not None and temperature != 1.0:
             raise BadSetting(
-                f"temperature={given!r} does not belong to factors",
+                f"temperature={given!r} does not apply to factors",
                 hint="leave temperature out, or factors",
             )
         if not strengths and not self.average and temperature == 1.0:

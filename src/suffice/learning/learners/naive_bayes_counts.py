@@ -116,7 +116,7 @@ class ComplementClassifierLearner(CountsLearner):
         super().check()
         if self.unlabelled != IGNORE:
             raise BadSetting(
-                f"unlabelled={self.unlabelled!r} does not belong to ComplementNaiveBayes: its "
+                f"unlabelled={self.unlabelled!r} does not apply to ComplementNaiveBayes: its "
                 "scores say what a row is unlike, and are no probabilities to count it by",
                 hint="MultinomialNaiveBayes learns from rows without a label",
             )

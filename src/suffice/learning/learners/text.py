@@ -135,7 +135,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         self.of_model()
         if checked_unlabelled(self.unlabelled) != IGNORE and self.event == COMPLEMENT:
             raise BadSetting(
-                f'unlabelled={self.unlabelled!r} does not belong to event="complement": its '
+                f'unlabelled={self.unlabelled!r} does not apply to event="complement": its '
                 "scores say what a document is unlike, and are no probabilities to count it by",
                 hint='event="multinomial" learns from documents without a label',
             )

@@ -151,7 +151,7 @@ class Gaussian:
             return
         if self.shrink is not None:
             raise BadSetting(
-                f"shrink={self.shrink:g} does not belong to predictive: "
+                f"shrink={self.shrink:g} does not apply to predictive: "
                 "the prior draws covariances toward a diagonal already",
                 hint="leave shrink out, and raise predictive",
             )
