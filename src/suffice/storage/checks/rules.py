@@ -34,21 +34,9 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.pool.model import PoolModel
     from suffice.models.text.learner import TextRecord
-<<<<<<< HEAD
-    from suffice.statistics import (
-        ByColumn,
-        DiagonalMoments,
-        Moments,
-        PooledMoments,
-        Tallies,
-        Totals,
-    )
-    from suffice.statistics.folds import Folds
-=======
     from suffice.statistics import ByColumn, DiagonalMoments, Moments, PooledMoments, Tallies
     from suffice.statistics.folds import Folds
     from suffice.statistics.totals import Totals
->>>>>>> house
 
     Sizes = dict[str, int]
 
