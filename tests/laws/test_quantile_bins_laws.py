@@ -7,13 +7,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from suffice.errors import BadFile, DifferentKinds, ForgettingUnseen
 from suffice.rows import read_table
-from suffice.statistics.quantile_bins import BINS, MOST_EDGES, ColumnBins, QuantileBins, edges_of
+from suffice.statistics.quantile_bins import (
+    BINS,
+    MANY,
+    MOST_EDGES,
+    ColumnBins,
+    QuantileBins,
+    edges_of,
+    tally,
+)
 from suffice.testing import assert_same, check_statistics
 
 NUMBERS = st.one_of(
@@ -65,6 +73,31 @@ def test_summaries_of_other_edges_merge_exactly(first: Any, second: Any, third: 
     assert_same(whole, QuantileBins.of(together, whole.cuts))
     left = whole - b  # exact too, though b has other edges
     assert_same(left, QuantileBins.of(np.concatenate([first, third]), left.cuts))
+
+
+@given(
+    st.lists(
+        st.floats(allow_infinity=False) | st.sampled_from([0.0, -0.0, 5e-324, -5e-324, -1.0, 2.0]),
+        min_size=1,
+        max_size=40,
+    ),
+    st.sampled_from([0.0, 1e8]),
+    st.booleans(),
+)
+@example([*np.linspace(-2.0, 3.0, 12).tolist(), -0.0, -0.0, -0.0], 0.0, False)
+@example([*np.linspace(-2.0, 3.0, 12).tolist(), np.nan, np.nan], 0.0, True)
+def test_many_cells_are_tallied_as_few_are(
+    cells: list[float], offset: float, weighted: bool
+) -> None:
+    """By the first bits of a double where edges are short, by a search elsewhere."""
+    with np.errstate(over="ignore"):
+        few = np.array(cells) + offset if offset else np.array(cells)
+    few = few[~np.isinf(few)]
+    (edges,) = edges_of(few[:, np.newaxis])
+    times = MANY // max(len(few), 1) + 1
+    weights = np.arange(1.0, len(few) + 1.0) if weighted else None
+    many = tally(np.tile(few, times), edges, None if weights is None else np.tile(weights, times))
+    np.testing.assert_array_equal(many, times * tally(few, edges, weights))
 
 
 def test_rows_of_one_place_share_their_edges() -> None:

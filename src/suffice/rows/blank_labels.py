@@ -102,13 +102,21 @@ def _of_series(y: Any) -> NDArray[np.bool_] | None:
     column, _ = only_column(y)
     series = nw.from_native(column, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
-        cells = column.to_pylist() if hasattr(column, "to_pylist") else None
-        return None if cells is None else _of_objects(cells)
+        cells: Any = column
+        if not hasattr(cells, "to_pylist"):
+            return None
+        if not cells.null_count and not any(map(_is_no_label, cells.unique().to_pylist())):
+            return None
+        return _of_objects(cells.to_pylist())
     null = np.asarray(series.is_null().to_numpy(), dtype=bool)
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean or dtype.is_temporal():
         if dtype in (nw.Float32, nw.Float64):
             null = null | np.asarray(series.is_nan().fill_null(value=True).to_numpy(), dtype=bool)
         return null
+    if dtype in (nw.String, nw.Categorical, nw.Enum) and not any(
+        isinstance(text, str) and not text.strip() for text in series.unique().to_list()
+    ):
+        return null  # one look at each distinct text, and not at each row
     inner = _of_objects(object_array(series.to_list()).tolist())
     return null if inner is None else null | inner
