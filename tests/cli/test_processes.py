@@ -208,6 +208,17 @@ def test_a_fit_that_is_stopped_leaves_the_old_file_and_nothing_beside_it(
     assert left == there
 
 
+def test_a_large_table_loads_no_frames(environment: dict[str, str], tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(60_000, 3))  # packed, more than a megabyte
+    columns = {"a": rows[:, 0], "b": rows[:, 1], "c": (rows[:, 2] > 0).astype(int)}
+    table, out = tmp_path / "large.csv.gz", tmp_path / "m.suffice"
+    with pa.output_stream(table) as packed:
+        pa.csv.write_csv(pa.table(columns), packed)
+    names = loaded(environment, "fit", table, "-t", "c", "-o", out, "--model", "gda")
+    assert "pyarrow" in names
+    assert "pandas" not in names  # Arrow would load it, and lose the Ctrl-C of that half second
+
+
 def test_a_fit_that_is_interrupted_at_work_ends_in_one_line(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -274,7 +285,8 @@ def test_answers_that_cannot_be_written_are_an_error(
     table = measurements if command in ("predict", "explain") else ""
     done = shell(f"suffice {command} {path} {table} > /dev/full")
     assert done.code == 1
-    assert "error: no space left on device\nHint: make room" in done.err
+    assert "error: no space left on device\nHint: free some space" in done.err
+    assert "previous file" not in done.err  # there is none: answers go to standard output
     assert "Traceback" not in done.err
     assert "ignored" not in done.err
 

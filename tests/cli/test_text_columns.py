@@ -27,7 +27,7 @@ def table(tmp_path: Any) -> Any:
 def test_train_reads_texts_of_its_own_accord_and_says_so(table: Any, tmp_path: Any) -> None:
     found = suffice.train(table, target="state", model="naive-bayes")
     assert "message is read as text, by its words" in found.notes[0]
-    assert found.table == "3 columns: 2 of numbers, 1 of text"
+    assert found.table == "3 columns: 2 numeric, 1 text"
     assert found.estimator.families_["message"] == "words"
     found.save(tmp_path / "model.suffice")
     again = suffice.load(tmp_path / "model.suffice")

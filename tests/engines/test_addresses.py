@@ -107,7 +107,7 @@ def test_what_is_wrong_with_an_address_is_said_without_its_password(
         ("?table=weeds", "weeds"),
         ("?query=SELECT * FROM", "refuses"),
         ("?query=SELECT size FROM flowers", "has no column 'kind'"),
-        ("?table=flowers --checkpoint x", "there is no checkpoint of it"),
+        ("?table=flowers --checkpoint x", "so there is no checkpoint"),
     ):
         given, _, more = end.partition(" --")
         asked = ["fit", f"{address}{given}", *out, *(f"--{more}".split() if more else ())]

@@ -153,7 +153,7 @@ def test_booleans_may_come_as_zeros_and_ones():
     np.testing.assert_array_equal(encode(columns, np.array([[1.0], [NAN]])), [[1], [NAN]])
     with pytest.raises(NotANumber, match=r"row 1, t: 2.0 is neither true"):
         encode(columns, np.array([[1.0], [2.0]]))
-    with pytest.raises(NotANumber, match="row 0, t: 'yes' is no boolean"):
+    with pytest.raises(NotANumber, match="row 0, t: 'yes' is not a boolean"):
         encode(columns, pd.DataFrame({"t": ["yes"]}))
 
 

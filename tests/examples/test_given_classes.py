@@ -88,8 +88,8 @@ def test_labels_of_given_classes_are_of_any_kind(kind: str, tmp_path: Any) -> No
         (({"a": [0.0], "b": [1.0]}, {"a": [[1.0]]}, 5), "covariance of class 'b' is missing"),
         (({"a": [0.0], "b": [1.0]}, [[-1.0]], 5), "class 'a'"),
         (({"a": [0.0], "b": [1.0]}, [[1.0]], {"a": 3}), "weights of class 'b' is missing"),
-        (({"a": [0.0], "b": [1.0]}, [[1.0]], 0), "worth 0 rows"),
-        (({"a": [0.0], "b": [1.0]}, [[1.0]], True), "worth True rows"),
+        (({"a": [0.0], "b": [1.0]}, [[1.0]], 0), "prior rows of class 'a': 0"),
+        (({"a": [0.0], "b": [1.0]}, [[1.0]], True), "prior rows of class 'a': True"),
     ],
 )
 def test_parameters_that_are_none_are_refused(arguments: tuple[Any, ...], words: str) -> None:

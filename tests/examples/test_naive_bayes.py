@@ -1013,7 +1013,7 @@ def test_an_estimator_travels(kind):
 def test_models_of_other_choices_are_not_merged():
     one = NaiveBayes().fit([[0], [1]], [0, 1])
     other = NaiveBayes().fit([[0.5], [0.7], [1.5], [-1.0]], [0, 0, 1, 1])
-    with pytest.raises(DifferentKinds, match=r"x0 is Categorical\(\) here and Gaussian"):
+    with pytest.raises(DifferentKinds, match=r"x0 is Categorical\(\) in one and Gaussian"):
         one + other
     named = [NaiveBayes("gaussian").fit(x, [0, 0, 1, 1]) for x in (LENGTHS, LENGTHS * 2)]
     assert (named[0] + named[1]).statistics_.weight == 8.0

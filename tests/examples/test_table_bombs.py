@@ -75,7 +75,7 @@ def test_what_a_batch_unpacks_to_is_named_with_its_limit(tmp_path: Path) -> None
     held = batch(x=pa.array(np.zeros(rows)), y=pa.array(np.zeros(rows, np.int8)))
     for form in ("file", "stream"):
         path.write_bytes(arrow_file([held], "zstd", form))
-        refused(path, r"a\.arrow, batch 0: .* unpack to 1[68]\d,\d{3},\d{3} .* where 134,217,728")
+        refused(path, r"a\.arrow, batch 0: .* unpack to 1[68]\d,\d{3},\d{3} .* at most 134,217,728")
 
 
 def test_dictionaries_that_grow_are_counted_together(
@@ -169,7 +169,7 @@ def test_levels_that_are_long_texts_are_refused(
     monkeypatch.setattr(levels, "LEVEL_MEMORY", 100_000)
     path = tmp_path / "a.csv"
     path.write_text("w,y\n" + "".join(f"{i}{'a' * 10_000},{'ab'[i % 2]}\n" for i in range(20)))
-    with pytest.raises(BadRows, match=r"different levels are texts of .* where 100,000 are"):
+    with pytest.raises(BadRows, match=r"different levels are texts of .* at most 100,000 are"):
         suffice.collect(suffice.NaiveBayes(families="categorical"), str(path), "y")
 
 

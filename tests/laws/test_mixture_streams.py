@@ -149,7 +149,7 @@ def test_a_sum_is_the_mixture_of_both_by_weight(forms: tuple[str, str], noise: b
     np.testing.assert_allclose(total.score_samples(rows), expected, rtol=1e-9, atol=1e-9)
     assert total.weights_.sum() == pytest.approx(1.0)
     assert np.isfinite(total.bic(rows))
-    with pytest.raises(BadSetting, match="not fitted itself"):
+    with pytest.raises(BadSetting, match="made from others and not fitted"):
         _ = total.log_likelihood_
 
 

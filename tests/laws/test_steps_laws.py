@@ -160,5 +160,5 @@ def test_cells_on_no_grid_are_still_refused() -> None:
     rows = np.r_[rng.normal(size=40), np.full(40, 1 / 3)][:, np.newaxis]
     y = np.arange(80) % 2
     model = GaussianDiscriminant("shared").fit(rows, y)
-    with pytest.raises(ForgettingUnseen, match="no digits"):
+    with pytest.raises(ForgettingUnseen, match="no reliable digits"):
         model.forget(rows[:40], y[:40])

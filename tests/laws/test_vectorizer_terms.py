@@ -121,7 +121,7 @@ def test_a_vectorizer_with_an_analyzer_can_be_pickled() -> None:
         ({"vocabulary": ["a", "b", "a"]}, "has 'a' twice"),
         ({"vocabulary": {"a": 0, "b": 2}}, "no term for column 1"),
         ({"vocabulary": ["a"], "min_count": 2}, "min_count chooses terms"),
-        ({"vocabulary": ["a"], "hashing": 8}, "two ways"),
+        ({"vocabulary": ["a"], "hashing": 8}, "exclude each other"),
         ({"hashing": 8, "max_share": 0.5}, "max_share chooses terms"),
         ({"max_share": 0.0}, "max_share is 0.0"),
         ({"max_share": 3}, "max_share is 3"),

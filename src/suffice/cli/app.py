@@ -11,6 +11,7 @@ import click
 from suffice import __version__
 from suffice.cli.terminal.messages import refuse, sentence, tell_warnings
 from suffice.cli.terminal.options import CommandsAt, InOrder
+from suffice.cli.terminal.unused_imports import without_frames
 from suffice.errors import FileInUse
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _replace_what_cannot_be_written(sys.stdout, sys.stderr)
     tell_warnings()
     try:
-        answer = app.main(args=arguments, prog_name="suffice", standalone_mode=False)
+        with without_frames():
+            answer = app.main(args=arguments, prog_name="suffice", standalone_mode=False)
         if sys.stdout is not None:  # it may have been closed (`>&-`)
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:

@@ -86,7 +86,7 @@ def watch(
     >>> X = rng.normal(size=(400, 2)) + 2 * y[:, None]
     >>> model = GaussianDiscriminant(calibration_rows=200).fit(X, y)
     >>> watch(model, X[100:300] + [0.0, 1.0]).verdict[:24]
-    'columns have moved: x1; '
+    'columns have drifted: x1'
     """
     learned = _learned(model)
     old, bins = _facts(learned), bins_of(learned)

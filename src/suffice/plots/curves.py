@@ -69,7 +69,7 @@ def draw_learning_curves(
     >>> ax = Figure().add_subplot()
     >>> ax = draw_learning_curves(ax, [10, 100, 1000], {"GDA": [0.2, 0.15, 0.14]})
     >>> ax.get_xscale(), ax.get_xlabel()
-    ('log', 'rows learned from')
+    ('log', 'training rows')
     """
     ax = given_axes(ax)
     at, found = _read_curves(sizes, curves, bands or {})

@@ -111,7 +111,7 @@ class QuantileBins:
     >>> edges = edges_of(np.array([[1.0], [5.0], [9.0], [17.0]]))
     >>> bins = QuantileBins.of([[1.0], [2.0], [33.0], [np.nan]], edges)
     >>> bins.column(0)
-    (array([ 4.,  8., 16.]), array([2., 0., 0., 1.]))
+    (array([ 2.,  8., 16.]), array([1., 1., 0., 1.]))
     >>> bins.weight, bins.counts
     (4.0, array([3.]))
     >>> (bins + QuantileBins.of([[7.0]], [np.array([8.0, 9.5])])).column(0)

@@ -37,7 +37,7 @@ CLEAR = "\r\033[K"
 
 HINTS = {
     errno.EISDIR: "name a file in it",
-    errno.ENOSPC: "free some space, or choose another place; the previous file is unchanged",
+    errno.ENOSPC: "free some space, or choose another place",
     errno.EACCES: "choose a file you may read, or another place",
 }
 """What to do when the system refuses."""
@@ -205,6 +205,8 @@ def sentence(error: Exception) -> tuple[str, str]:
         hint = HINTS.get(error.errno or 0, "choose another place with --output")
         if error.errno == errno.ENOENT and error.filename:
             hint = _missing(str(error.filename))
+        if error.errno == errno.ENOSPC and error.filename:
+            hint = f"{hint}; the previous file is unchanged"
         return f"{place}{error.strerror.lower()}", hint
     if isinstance(error, UnicodeEncodeError):
         cell = error.object[error.start : error.end]
