@@ -214,7 +214,7 @@ def test_files_of_plain_tables_hold_nothing_new(
     model = tmp_path / "m.suffice"
     assert run("fit", tables[1], "-t", "y", "--model", "gda", "-o", model).code == 0
     held: Any = read_model(model).state["table"]
-    assert set(held) == {"target", "filled", "dropped", "decimals", "rates", "shown"}
+    assert set(held) == {"target", "filled", "dropped", "decimals", "rates", "shown", "bins"}
 
 
 def test_labels_stay_the_words_that_they_are(run: Any, tmp_path: Path) -> None:

@@ -466,8 +466,8 @@ def test_a_refusal_counts_rows_as_the_caller_does():
     weights[[3, 8, 25]] = 0.0
     with pytest.raises(SufficeError, match=r"row 20, x1"):
         GaussianDiscriminant().fit(X, y, sample_weight=weights)
-    labels = [*y[:20].tolist(), None, *y[21:].tolist()]
-    with pytest.raises(SufficeError, match="Row 20"):
+    labels = [*y[:20].tolist(), "other", *y[21:].tolist()]
+    with pytest.raises(SufficeError, match="row 20"):
         GaussianDiscriminant().fit(np.zeros((30, 2)), labels, sample_weight=weights)
 
 

@@ -38,6 +38,8 @@ PLAIN: dict[str, frozenset[type]] = {
 AT_ONCE = 8192
 """Rows that are read, and answered, by one call: a few milliseconds, in which nobody else is
 answered. More are cut."""
+UNSEEN = "values the model has not seen before"
+"""How a note about new categories begins; whoever learns them leaves it out."""
 MOST_NEW = 1000
 """New categories that are remembered of one request; nobody reads more."""
 
@@ -286,7 +288,7 @@ class RowReader:
         if extra:
             notes.append(f"not used by the model: {listed(extra)}")
         if new:
-            notes.append(f"values the model has not seen before: {listed(new)}")
+            notes.append(f"{UNSEEN}: {listed(new)}")
         return notes
 
     def _lacking(self, lacking: Sequence[str], there: Any) -> ColumnMismatch:

@@ -15,6 +15,7 @@ from suffice.serve.http.limits import SMALL_BODY
 from suffice.serve.http.problems import HttpProblem
 from suffice.serve.http.requests import CLOSE, JSON
 from suffice.serve.http.tokens import LEARN
+from suffice.serve.records import UNSEEN
 from suffice.serve.routes.v1 import truth
 from suffice.serve.state.entries import LONGEST_ID, LogEntry, cells_of
 from suffice.serve.state.jobs import ForgetJob, LearnJob
@@ -126,7 +127,7 @@ class LearningRoutes:
         rows = [row for table in given.tables for row in cells_of(table)]
         identity = content.get("id") if isinstance(content, dict) else None
         # New categories are learned here, and not only noted.
-        notes = [note for note in given.notes if not note.startswith("new to the model")]
+        notes = [note for note in given.notes if not note.startswith(UNSEEN)]
         return rows, given.labels.tolist(), identity, notes
 
     def _identity(self, given: object, asked: str | None, request: Request) -> str:
