@@ -145,8 +145,8 @@ def test_every_part_is_there_and_linked(iris_page: str) -> None:
     sections = [f"#{a['id']}" for tag, a in found.elements if tag == "section"]
     assert links == sections
     assert [section[1:] for section in sections] == [
-        "data", "models", "comparison", "curves", "boundaries", "calibration", "sets", "labels", "columns", "rows",
-        "assumptions", "worries",
+        "data", "models", "comparison", "curves", "boundaries", "calibration", "sets", "labels",
+        "columns", "rows", "assumptions", "worries",
     ]  # fmt: skip
 
 

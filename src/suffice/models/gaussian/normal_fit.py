@@ -124,7 +124,7 @@ def degeneracy(law: Normal, evidence: Evidence, names: Sequence[str]) -> str | N
 
     >>> law, evidence = fit_normal(np.array([[0.0, 5.0], [2.0, 5.0]]), None, "mle", ["a", "b"])
     >>> degeneracy(law, evidence, ["a", "b"])
-    'rows vary in 1 of 2 directions (b never varies): the density is defined on that subspace only, ...'
+    'rows vary in 1 of 2 directions (b never varies): the density is defined on that ...'
     """
     if law.rank == law.width:
         return None
