@@ -133,7 +133,7 @@ def test_tables_of_any_types_give_what_arrays_give(
     named = {} if weights is None else {"sample_weight": "w"}
     source = sql_source(any_database, "t", adds_up=adds_up)
     there = outcome(lambda: again.fit(source, target="label", **named))
-    if any(label is None or type(label) is float and np.isnan(label) for label in labels):
+    if any(label is None or (type(label) is float and np.isnan(label)) for label in labels):
         # Arrays leave such rows out; a source is asked to leave them out itself.
         assert isinstance(there, type)
         assert issubclass(there, SufficeError)
