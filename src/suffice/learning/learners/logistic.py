@@ -20,7 +20,7 @@ from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
 from suffice.models.linear.online.stochastic import Stochastic, resumed, seen_at_fit
-from suffice.models.linear.penalty_path.fitted import chosen_path
+from suffice.models.linear.penalty_path.walk import chosen_path
 from suffice.models.linear.standardisation import refuse_narrow
 
 if TYPE_CHECKING:

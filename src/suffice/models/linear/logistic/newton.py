@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.linear_algebra import EPSILON, lower_inverse
+from suffice.linear_algebra import EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ class InvertedRoot:
     """
 
     def __init__(self, matrix: FloatArray) -> None:
-        self._inverse = lower_inverse(np.linalg.cholesky(matrix))
+        self._inverse = np.tril(np.linalg.inv(np.linalg.cholesky(matrix)))
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """Return the matrix's inverse times a vector, or a few."""
