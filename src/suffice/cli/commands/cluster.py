@@ -117,9 +117,10 @@ def cluster(
     Example: suffice cluster flowers.csv -k 3 -o clusters.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.terminal.messages import CommandHooks, announce, say
+    from suffice.cli.terminal.messages import announce, say
     from suffice.cli.terminal.outputs import changing, is_printed
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.training.clusters.clustering import cluster_rows
 
     place = output or Path("clusters.suffice")

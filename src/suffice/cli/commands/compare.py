@@ -71,8 +71,9 @@ def compare(
 
     Example: suffice compare flowers.csv --target species
     """
-    from suffice.cli.terminal.messages import CommandHooks, legible, say
+    from suffice.cli.terminal.messages import legible, say
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.training.compared_rows import ComparedRows
 
     hooks = CommandHooks()

@@ -237,9 +237,10 @@ def fit(
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.terminal.messages import CommandHooks, announce
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.training.training import NO_POOL, train_rows
 
     given = {key: value for key, value in settings.items() if value is not None}

@@ -53,9 +53,10 @@ def learn(
     Example: suffice learn flowers.suffice more.csv
     """
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.terminal.messages import CommandHooks, announce
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.errors import listed
     from suffice.training.more_rows import learn_more
     from suffice.training.saved_models import load_saved

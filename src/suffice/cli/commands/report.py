@@ -76,9 +76,10 @@ def report(
     """
     if str(output) == "-" and as_json:
         raise click.UsageError("--json and -o - both use standard output: write the page to a file")
-    from suffice.cli.terminal.messages import CommandHooks, announce, note, say
+    from suffice.cli.terminal.messages import announce, note, say
     from suffice.cli.terminal.outputs import changing, check_output, is_page
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.report.contents import Contents
     from suffice.report.figures import Album
     from suffice.report.html_page import rendered, write_page

@@ -63,9 +63,10 @@ def audit(
 
     Example: suffice audit flowers.csv --target species
     """
-    from suffice.cli.terminal.messages import CommandHooks, note, say
+    from suffice.cli.terminal.messages import note, say
     from suffice.cli.terminal.outputs import check_output
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.monitoring.audit import audit as audited
     from suffice.sources.arrow_frames import frame_of
     from suffice.training.training_rows import TrainingRows

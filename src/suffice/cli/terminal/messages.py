@@ -8,19 +8,16 @@ import sys
 import threading
 import time
 import warnings
-from shlex import quote
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
 
 from suffice.errors import SufficeError
-from suffice.training.hooks import Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
-
 
 EVERY = 0.1
 """Seconds between two pictures of the progress."""
@@ -243,19 +240,3 @@ def _missing(name: str) -> str:
     except OSError:
         near = ""
     return near.strip() or "is the name right? There is no such file in its folder"
-
-
-class CommandHooks(Hooks):
-    """Prints notes as they come, and shows progress where there is a terminal."""
-
-    def __init__(self) -> None:
-        super().__init__(note, ProgressLine)
-
-    def option(self, name: str, value: str | None = None) -> str:
-        """Return an option as it is typed."""
-        name = name.replace("_", "-")
-        return f"--{name}" if value is None else f"--{name} {value}"
-
-    def column(self, name: str, kind: str) -> str:
-        """Return how somebody says what a column is."""
-        return f"--column {quote(f'{name}={kind}')}"

@@ -114,7 +114,8 @@ class _Grid:
         deviations = roots / np.sqrt(np.where(freedom > 0.0, freedom, 1.0))[..., np.newaxis]
         relative = (whitening / deviations[..., np.newaxis, :]) @ pooled.factor
         least = 1.0 / np.square(relative).sum(axis=(2, 3))
-        return fine & np.asarray((least > CLASS_FLOOR).all(axis=1))
+        found: NDArray[np.bool_] = fine & np.asarray((least > CLASS_FLOOR).all(axis=1))
+        return found
 
     def without(self, removal: Removal, part: slice) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return log densities (s, rows, k) and what is unsafe (s, rows) for a block of rows."""

@@ -110,7 +110,8 @@ class InvertedRoot:
     """
 
     def __init__(self, matrix: FloatArray) -> None:
-        self._inverse = np.tril(np.linalg.inv(np.linalg.cholesky(matrix)))
+        root = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+        self._inverse: FloatArray = np.tril(np.linalg.inv(root))
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """Return the matrix's inverse times a vector, or a few."""
