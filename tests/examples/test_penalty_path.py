@@ -17,7 +17,7 @@ from suffice import LogisticRegression
 from suffice.errors import BadFile, BadSetting, OneClass
 from suffice.estimators.sql import to_sql
 from suffice.learning import collect as collecting
-from suffice.models.linear.penalty_path import fitted
+from suffice.models.linear.penalty_path import walk
 from suffice.storage.describe import describe
 from suffice.storage.model_diff import differences
 from suffice.storage.model_file import read_model
@@ -184,7 +184,7 @@ def test_two_rows_have_an_answer(penalty: str) -> None:
 
 
 def test_more_rows_than_are_judged_are_learned_from_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitted, "MOST_JUDGED", 60)
+    monkeypatch.setattr(walk, "MOST_JUDGED", 60)
     model = LogisticRegression("auto").fit(X, y)
     assert model.path_.sampled == 150
     assert 60 <= model.path_.rows <= 70

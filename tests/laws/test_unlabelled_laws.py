@@ -18,7 +18,7 @@ from suffice import (
     load,
 )
 from suffice.errors import BadLabels, BadSetting, RowsLeftOut
-from suffice.rows.blank_labels import blank_labels
+from suffice.rows.labels import blank_labels
 
 BLANKS: dict[str, Any] = {
     "None": lambda y: [None if v < 0 else "ab"[v] for v in y],

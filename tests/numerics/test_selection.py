@@ -14,11 +14,17 @@ from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant
 from suffice.models.gaussian import jury as selection
+from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.leave_one_out import grid_downdates
 from tests.searches import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from suffice.models.gaussian.leave_one_out.shrunk_downdates import Downdated
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData"),
@@ -139,3 +145,47 @@ def test_horses_with_blanks_are_not_told_by_their_labels(
     found = model.predict_log_proba(x.iloc[order[160:]])
     codes = np.searchsorted(model.classes_, y.iloc[order[160:]])
     assert -found[np.arange(len(codes)), codes].mean() <= 1.0  # shares: .66; told: 4
+
+
+def judged(
+    x: Any, y: Any, options: list[Any], divisor: str = "mle"
+) -> tuple[dict[Any, Downdated], dict[Any, float]]:
+    """Return what settings say side by side, and what each of them loses."""
+    labels = sorted(set(y.tolist()))
+    learner = GaussianLearner(Gaussian("per-class", divisor=divisor))
+    summary = ClassSummary.of(learner.summarize(x, y, labels), labels)
+    jury = selection.Jury(summary, x, y, None, None, np.arange(len(y)), len(options))
+    found = grid_downdates.grid_log_densities(options, summary, jury.z, y, jury.removed)
+    return found, dict(jury.verdict(options)[1])
+
+
+@examples(6)
+@given(seeds, st.sampled_from(["mle", "unbiased"]))
+def test_settings_side_by_side_lose_what_each_loses_by_itself(seed: int, divisor: str) -> None:
+    rng = np.random.default_rng(seed)
+    width, classes = int(rng.integers(1, 9)), int(rng.integers(2, 5))
+    y = np.arange(int(rng.integers(60, 160))) % classes
+    x = rng.normal(size=(len(y), width)) @ rng.normal(size=(width, width)) + rng.normal(size=width)
+    x = (x + np.outer(y, rng.normal(size=width))) * 10.0 ** rng.integers(-3, 4, width)
+    options = list(selection.candidates(divisor))[::4]
+    found, losses = judged(x, y, options, divisor)
+    assert len(found) > len(options) // 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grid_downdates, "MOST_COLUMNS", 0)
+        none, each = judged(x, y, options, divisor)
+    assert not none
+    np.testing.assert_allclose(list(losses.values()), list(each.values()), rtol=1e-9)
+
+
+def test_settings_near_a_floor_are_judged_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    options = list(selection.candidates("mle"))
+    y = np.arange(60) % 3
+    x = rng.normal(size=(60, 3)) + y[:, np.newaxis]
+    x[y == 1, 2] = x[y == 1, 1]  # a class in a plane: its own covariance has a floor
+    found, _ = judged(x, y, options)
+    assert [one for one in options if one not in found] == [
+        one for one in options if one.pool == one.shrink == 0.0
+    ]
+    x[:, 2] = x[:, 1]  # all of them: so has the pooled one
+    assert not judged(x, y, options)[0]

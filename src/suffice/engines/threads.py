@@ -12,7 +12,6 @@ import os
 import sys
 import threading
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import reduce
 from itertools import pairwise
@@ -24,6 +23,7 @@ from suffice.kernels.compilation import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
+    from concurrent.futures import Future, ThreadPoolExecutor
 
     from suffice.engines.parts import Mergeable
 
@@ -195,6 +195,8 @@ def _in_pool(call: Callable[[T], R], parts: Iterable[T], many: int) -> Generator
 
 def _done_here(call: Callable[[T], R], part: T) -> Future[R]:
     """Return a task that the calling thread has done itself, as a thread of the pool would."""
+    from concurrent.futures import Future
+
     task: Future[R] = Future()
     before, _inside.active = _inside.active, True
     try:
@@ -229,6 +231,8 @@ def _pool(many: int) -> ThreadPoolExecutor:
     """Return the pool of that many threads, made when it is first needed."""
     with _guard:
         if many not in _pools:
+            from concurrent.futures import ThreadPoolExecutor  # heavy; small inputs need none
+
             _pools[many] = ThreadPoolExecutor(many, "suffice", initializer=_enter_pool)
         return _pools[many]
 

@@ -13,7 +13,6 @@ from suffice.errors import SufficeError, warn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.unlabelled.record import Unlabelled
 
 
@@ -62,14 +61,13 @@ class offered_attribute(offered):  # noqa: N801  a decorator
         return property(found) if estimator is None else found()
 
 
-def warn_of_shape(batch: LabelledBatch) -> None:
-    """Say, in scikit-learn's words, that labels came as a column, if they did."""
-    if batch.ravelled:
-        warn(
-            "A column-vector y was passed when a 1d array was expected. "
-            "Please change the shape of y to (n_samples, ), for example using ravel().",
-            DataConversionWarning,
-        )
+def warn_of_shape() -> None:
+    """Say, in scikit-learn's words, that labels came as a column."""
+    warn(
+        "A column-vector y was passed when a 1d array was expected. "
+        "Please change the shape of y to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+    )
 
 
 def unlabelled_of(estimator: Any) -> Unlabelled | None:

@@ -85,15 +85,16 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         collected is written to `checkpoint` every so often; a run that was killed goes on there.
         """
         learner = self.as_learner()  # first: a bad setting is refused before any row is read
-        here = frame_here(X, target, sample_weight)
-        if here is None and (target is not None or is_elsewhere(X, y)):
+        here = None if target is None else frame_here(X, target, sample_weight)
+        if here is None and (target is not None or (y is None and is_elsewhere(X, y))):
             return self._fitted(learned_from(learner, X, target, sample_weight, None, checkpoint))
         return self._fit_here(learner, *(here or (X, y, sample_weight)))
 
     def _fit_here(self, learner: Learner[Any, Any], X: object, y: object, weights: object) -> Self:
         """Learn from rows that are here."""
         batch = learner.read(X, y, weights)
-        warn_of_shape(batch)
+        if batch.ravelled:
+            warn_of_shape()
         return self._fitted(learner.first(batch, self._learned))
 
     def _fitted(self, learned: Learned[Any, Any]) -> Self:
@@ -141,7 +142,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
                 self._keep(learned_from(learner, X, target, w, known))
                 return self
             batch = learner.read(X, y, w, known)
-            warn_of_shape(batch)
+            if batch.ravelled:
+                warn_of_shape()
             self._keep(learner.begun(batch) if known is None else known.more(batch))
             self._learned.warn_of_unlabelled(batch)  # type: ignore[union-attr]
         return self

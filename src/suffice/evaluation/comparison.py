@@ -9,7 +9,7 @@ from suffice.evaluation.candidates import Candidate, beside_texts, candidates, t
 from suffice.evaluation.comparison_results import Comparison
 from suffice.evaluation.cross_validation import HeldOut, held_out, refusal
 from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
-from suffice.evaluation.diagnostics import diagnose
+from suffice.evaluation.diagnostics import diagnose, undiagnosed
 from suffice.evaluation.labelled_rows import LabelledRows, rows_here
 from suffice.evaluation.merged_folds import checked_folds, checked_seed, stratified_folds
 from suffice.evaluation.metrics import FoldScores
@@ -44,6 +44,7 @@ def compare(
     models: object = None,
     folds: int | None = None,
     curves: bool = True,
+    diagnostics: bool = True,
     random_state: int = 0,
     sample_weight: object = None,
     time_limit: float | None = None,
@@ -61,6 +62,7 @@ def compare(
     | folds         | None    | 10, or fewer where there are fewer rows or it would take long;   |
     |               |         | stratified: those of scikit-learn's StratifiedKFold with shuffle |
     | curves        | True    | learning curves, and where those of the two schools cross        |
+    | diagnostics   | True    | whether the columns look normal, class by class                  |
     | random_state  | 0       | the seed of folds and splits                                     |
     | sample_weight | None    | repetitions of rows                                              |
     | time_limit    | None    | seconds after which no other model or fold is begun; models are  |
@@ -118,7 +120,7 @@ def compare(
     if not any(found.log_posterior is not None for found in held.values()):
         _refuse(held, failed)
     scores = {name: FoldScores.of(found, rows, split) for name, found in held.items()}
-    found = diagnose(plain)
+    found = diagnose(plain) if diagnostics else undiagnosed(plain)
     notes += [f"{name} could not be evaluated: {refusal(error)}" for name, error in failed.items()]
     grown = None
     if curves:

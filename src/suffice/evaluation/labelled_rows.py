@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import BadLabels, BadRows, NotFinite
 from suffice.learning.collect import frame_here, is_elsewhere, opened, spooled
-from suffice.learning.zero_weights import rows_with_weight, taken
+from suffice.learning.labelled_batch import rows_with_weight, taken
 from suffice.rows import (
     NUMBER,
     check_lengths,

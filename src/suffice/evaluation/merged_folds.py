@@ -42,6 +42,9 @@ CHOICE_WORK, REFITTING = 1.5e10, 3000.0
 """What choosing once may cost, and what refits of single rows add to the columns² of each."""
 FEWEST, FEWEST_OF_CLASS = 1000, 20
 """Rows that a choice is made on at least, in all and of every class."""
+FEW_ROWS = 500
+"""Rows up to which the rows of every training set are added up: merging parts costs as much as
+adding up hundreds of rows."""
 
 
 def is_closed_form(model: object) -> bool:
@@ -130,7 +133,7 @@ class MergedParts:
         batch = self.batch
         kind = label_kind(batch.classes)
         learned = learner.keeping(
-            batch.columns, self._merged_sums(learner)[f], batch.classes.dtype, kind, batch.frame
+            batch.columns, self._sums(learner, f), batch.classes.dtype, kind, batch.frame
         )
         learned.warn()
         learned.warn_of_one_class()
@@ -165,6 +168,12 @@ class MergedParts:
         even = by_class[np.linspace(0, len(places) - 1, most).round().astype(np.intp)]
         first = [np.flatnonzero(codes == c)[:FEWEST_OF_CLASS] for c in range(len(labels))]
         return np.unique(mixed[np.concatenate([even, *first])])
+
+    def _sums(self, learner: Learner[Any, Any], f: int) -> object:
+        """Return the statistics of one training set; few rows without merging, which is slower."""
+        if len(self.batch.codes) <= FEW_ROWS:
+            return learner.summarize(part(self.batch, self.trainings[f]))
+        return self._merged_sums(learner)[f]
 
     def _merged_sums(self, learner: Learner[Any, Any]) -> list[object]:
         """Return the statistics of every training set; those of a choice are summed up once."""

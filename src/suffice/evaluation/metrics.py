@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from suffice.special_functions import normal_quantile
 
 if TYPE_CHECKING:
     from suffice.evaluation.cross_validation import HeldOut
@@ -171,7 +172,7 @@ def wilson(
     >>> [end.round(3).tolist() for end in wilson(np.array([0.0]), np.array([10.0]))]
     [[0.0], [0.278]]
     """
-    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    z = float(normal_quantile(0.5 + level / 2.0))
     z2 = z * z / rows
     middle = (share + z2 / 2.0) / (1.0 + z2)
     half = z * np.sqrt((share * (1.0 - share) + z2 / 4.0) / rows) / (1.0 + z2)

@@ -11,11 +11,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import importlib.metadata
 import os
 import platform
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -45,9 +43,11 @@ def sources() -> str:
 @functools.cache
 def expected_mark() -> str:
     """Return what the mark says where loops of these sources suit this machine."""
+    from importlib import metadata  # heavy, and only needed here
+
     try:
-        compiler = importlib.metadata.version("numba"), importlib.metadata.version("llvmlite")
-    except importlib.metadata.PackageNotFoundError:
+        compiler = metadata.version("numba"), metadata.version("llvmlite")
+    except metadata.PackageNotFoundError:
         compiler = ("unknown", "unknown")
     told = [f"{name}={os.environ[name]}" for name in COMPILER_SETTINGS if name in os.environ]
     known = [sys.version, *compiler, platform.machine(), *_processor(), *told]
@@ -112,6 +112,8 @@ def _marked(place: Path) -> bool:
 
 
 def _writable(place: Path) -> bool:
+    import tempfile  # heavy, and only needed here
+
     try:
         place.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=place):

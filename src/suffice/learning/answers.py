@@ -17,9 +17,9 @@ from suffice.errors import (
     meant,
 )
 from suffice.learning.label_types import check_label_kinds, label_kind
+from suffice.learning.labelled_batch import taken
 from suffice.learning.learned import Learned
 from suffice.learning.learner import F, S
-from suffice.learning.zero_weights import taken
 from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.models.left_out import LeaveOneOut
 from suffice.rows import check_lengths, read_labels, read_table, read_weights

@@ -10,7 +10,6 @@ import numpy as np
 from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.errors import BadLabels, NotFinite, SufficeError
 from suffice.learning.frames import frame_library
-from suffice.learning.zero_weights import length_of, rows_with_weight, taken
 from suffice.places import Phrase, RowAt
 from suffice.rows import (
     Table,
@@ -21,7 +20,7 @@ from suffice.rows import (
     refuse_infinite,
 )
 from suffice.rows.bad_cells import refuse_blanks_of
-from suffice.rows.blank_labels import blank_labels
+from suffice.rows.labels import blank_labels
 from suffice.rows.sparse import SparseRows, is_sparse
 
 if TYPE_CHECKING:
@@ -230,3 +229,39 @@ def naming(batch: LabelledBatch, learn: Callable[[], object]) -> Any:
 def opened(X: object) -> Any:
     """Return X as a table, or as sparse rows."""
     return read_sparse_rows(X) if is_sparse(X) else read_table(X)
+
+
+def rows_with_weight(X: object, y: object, sample_weight: object) -> IntArray | None:
+    """Return which rows have a weight, or None when all have (or when nothing fits together)."""
+    if sample_weight is None:
+        return None
+    size = length_of(X)
+    if size is None or size != length_of(y):
+        return None  # refused later, in words about rows and labels
+    weights = read_weights(sample_weight, size)
+    if weights is None or weights.all():
+        return None
+    return np.flatnonzero(weights)
+
+
+def length_of(data: object) -> int | None:
+    """Return how many rows there are; None where that is not known yet."""
+    shape = getattr(data, "shape", None)
+    if shape is not None:
+        return int(shape[0]) if len(shape) else None
+    return len(data) if isinstance(data, (list, tuple)) else None
+
+
+def taken(data: Any, places: IntArray) -> Any:
+    """Return some rows of an array, a list, a frame or a series, as what they were."""
+    if isinstance(data, (list, tuple)):
+        return [data[place] for place in places]
+    if isinstance(data, np.ndarray):
+        return data[places]
+    if isinstance(data, Table):  # whose own `take` is of columns
+        return data.rows(places)
+    if hasattr(data, "iloc"):  # pandas, whose own [] would look labels up
+        return data.iloc[places]
+    if hasattr(data, "take"):  # Arrow
+        return data.take(places)
+    return (data.tocsr() if hasattr(data, "tocsr") else data)[places]  # not all sparse ones have []

@@ -266,9 +266,9 @@ class Learned(Generic[S, F]):
 
     def warn_of_unlabelled(self, batch: LabelledBatch | None = None) -> None:
         """Tell how many rows without a label were left out, in all or of a batch."""
-        if batch is None or batch.without is not None:
-            own = None if batch is None or batch.without is None else batch.without.count
-            warn_of_blank_labels(self.unlabelled, own)
+        here = None if batch is None else batch.without
+        if here is not None or (batch is None and self.unlabelled is not None):
+            warn_of_blank_labels(self.unlabelled, None if here is None else here.count)
 
     def warn_of_small_sample(self) -> None:
         """Tell, after `forget`, that what is fitted to sampled rows rests on few of them."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadFile
 from suffice.learning.table_recipe import TableNotes
 from suffice.learning.unlabelled.record import Unlabelled
-from suffice.mail.filter.database import is_database
 from suffice.storage.locks import locked
 from suffice.storage.model_file import no_model
 
@@ -74,9 +73,15 @@ def saving(path: str | Path) -> Iterator[None]:
     A model does not hold which messages a filter has learned, and a filter goes on changing.
     """
     with locked(path):
-        if Path(path).is_file() and is_database(path):  # a pipe would wait to be written to
+        if Path(path).is_file() and _is_filter(path):  # a pipe would wait to be written to
             raise BadFile(
                 f"{path} is a mail filter: a model file would overwrite it",
                 hint="save to another file; suffice mail correct and suffice merge change filters",
             )
         yield
+
+
+def _is_filter(path: str | Path) -> bool:
+    from suffice.mail.filter.database import is_database  # SQLite, which models do not need
+
+    return is_database(path)

@@ -15,9 +15,6 @@ from suffice.storage.archive import (
     read_archive_bytes,
     write_archive,
 )
-from suffice.storage.checks.consistency import check_sound
-from suffice.storage.checks.estimated_models import check_settings, estimated
-from suffice.storage.checks.form_checks import check_form, refusal
 from suffice.storage.known_classes import name_of
 from suffice.storage.object_trees import grown, planted
 from suffice.storage.tree_checks import TreeCheck
@@ -128,6 +125,11 @@ def _model_of(path: str | Path, content: Mapping[str, Any], arrays: StoredArrays
             f"{path} is a {name!r:.40}, which is not known",
             hint="pip install --upgrade suffice",
         )
+    # Who writes need not load what checks.
+    from suffice.storage.checks.consistency import check_sound
+    from suffice.storage.checks.estimated_models import check_settings, estimated
+    from suffice.storage.checks.form_checks import refusal
+
     try:
         check = TreeCheck(arrays.lengths)
         for part in ("settings", "state"):
@@ -280,4 +282,6 @@ def _check_parts(held: object, place: str) -> None:
         for i, part in enumerate(held):
             _check_parts(part, f"{place}[{i}]")
     elif name_of(held):
+        from suffice.storage.checks.form_checks import check_form
+
         check_form(held, place)

@@ -244,8 +244,8 @@ def _compared(
         hooks.note(f"models are compared on {len(y):,}{of} rows, drawn at random")
         single = True
     found = compare(
-        table, y, models=SINGLE if single else None, curves=False, random_state=seed,
-        time_limit=limit, progress=hooks.progress, texts=rows.text_columns,
+        table, y, models=SINGLE if single else None, curves=False, diagnostics=False,
+        random_state=seed, time_limit=limit, progress=hooks.progress, texts=rows.text_columns,
     )  # fmt: skip
     if found.late:
         hooks.note(

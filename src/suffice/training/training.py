@@ -180,7 +180,8 @@ def train_rows(
     reading = reading or TableReading()
     how, more = parted(settings.get("unlabelled"))
     if "unlabelled" in settings:
-        settings = {**settings, "unlabelled": checked_unlabelled(how)}
+        asked = IGNORE if how == IGNORE else checked_unlabelled(how)
+        settings = {**settings, "unlabelled": asked}
     hooks.learns_unlabelled = how != IGNORE
     rows = _rows(data, y, target, name, hooks, drop, reading, seed)
     rows = with_rows_without_label(rows, more, reading, how)
@@ -202,8 +203,8 @@ def train_rows(
                 given = settings.get("families")
                 settings = {**settings, "families": families_of(rows.text_columns, given)}
             learner = named_model(name, settings)
-        full = letters_of(str(settings.get("covariance")))[2:] != "I"
-        if name in ("gda", "qda") and full:
+        form = settings.get("covariance")
+        if name in ("gda", "qda") and (form is None or letters_of(str(form))[2:] != "I"):
             check_width(rows.table, name, hooks)
         filled = _filled(learner, rows, hooks)
         begun = time.monotonic()

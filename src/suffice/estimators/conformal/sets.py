@@ -24,8 +24,8 @@ from suffice.learning.conformal.unions import (
     unions_of,
     whole_weights,
 )
+from suffice.learning.labelled_batch import taken
 from suffice.learning.randomness import random_generator
-from suffice.learning.zero_weights import taken
 from suffice.models.conformal.one_step import OneStep
 from suffice.models.conformal.p_values import p_value
 from suffice.models.naive_bayes.families.binned import Binned

@@ -24,7 +24,7 @@ from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearn
 from suffice.models.gaussian.averages.row_samples import embedded_sample, sampled_rows
 from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
 from suffice.models.gaussian.family import FORMS, Gaussian
-from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, letters_of
+from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, SHARED
 from suffice.models.gaussian.learner import Fit, GaussianLearner, checked_log_priors
 from suffice.models.gaussian.missing.e_step import imputed
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
@@ -82,7 +82,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         self.of_model()
         if self.calibration_rows is not None:
             checked_calibration_rows(self.calibration_rows)
-        checked_unlabelled(self.unlabelled)
+        if self.unlabelled is not IGNORE:  # the default itself
+            checked_unlabelled(self.unlabelled)
 
     # Rows
 
@@ -100,7 +101,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         if known is None:
             columns = Columns.infer(table)
             apart = getattr(table, "apart", None)
-            summed = letters_of(self.covariance) == "EEE"
+            summed = self.covariance in SHARED
             kept = self.judged_by_rows() or self.calibration_rows
             if apart is not None and summed and not kept:
                 return columns, apart  # added up where they lie: there is a kernel for it

@@ -13,14 +13,12 @@ from suffice.learning.label_types import check_label_kinds, class_array, joined_
 from suffice.learning.labelled_batch import naming
 from suffice.learning.learners.linear import LearnedLine
 from suffice.learning.learners.logistic_settings import LogisticSettings
-from suffice.learning.learners.logistic_sources import SourceRows
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import SeparatedClasses
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
 from suffice.models.linear.online.stochastic import Stochastic, resumed, seen_at_fit
-from suffice.models.linear.penalty_path.fitted import chosen_path
 from suffice.models.linear.standardisation import refuse_narrow
 
 if TYPE_CHECKING:
@@ -142,6 +140,8 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         if not self.is_path or len(batch.labels) == 1:
             found = fit(0.0 if self.is_path else float(self.penalty), start)
             return found, found.form, None
+        from suffice.models.linear.penalty_path.walk import chosen_path  # few ask for it
+
         walk = chosen_path(
             batch.rows, batch.codes, batch.labels, batch.weights, intercept=bool(self.intercept)
         )
@@ -164,6 +164,8 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
                     hint=f"leave {name} as it is, or give rows that fit into memory",
                 )
         with source.kept(wanted):
+            from suffice.learning.learners.logistic_sources import SourceRows
+
             rows = SourceRows(source, wanted, self)
             *searched, seen, classes, design = rows.fit(rows.survey())
         found, form, path = searched

@@ -18,7 +18,7 @@ from suffice.models.linear.logistic.fit import fit_loss
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.remote_loss import RemoteLoss
 from suffice.models.linear.online.seen_rows import SeenRows
-from suffice.models.linear.penalty_path.fitted import chosen_path
+from suffice.models.linear.penalty_path.walk import chosen_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

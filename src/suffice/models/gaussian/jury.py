@@ -11,6 +11,7 @@ from suffice.engines.threads import answers
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.leave_one_out.downdates import full_log_densities
+from suffice.models.gaussian.leave_one_out.grid_downdates import grid_log_densities
 from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without, without_row
 from suffice.models.gaussian.model import GenerativeModel
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.leave_one_out.shrunk_downdates import Downdated
     from suffice.rows import FloatArray, IntArray
 
 
@@ -122,6 +124,8 @@ class Jury:
 
     def judge(self, options: list[Gaussian]) -> None:
         """Find out what settings say about the rows that need no refit."""
+        self.certain.update(self._at_once(options))
+        options = [option for option in options if option not in self.certain]
         cells = float(self.z.size) * self.summary.size * len(options)
         said = answers(lambda i: self._certain(options[i]), len(options), cells)
         self.certain.update(zip(options, said, strict=True))
@@ -157,11 +161,19 @@ class Jury:
             found[part] = self._said_without(family, part)
         return found
 
+    def _at_once(self, options: list[Gaussian]) -> dict[Gaussian, FloatArray]:
+        """Return what `_certain` would, for settings that no floor is near: side by side."""
+        cost = float(self.z.size) * self.summary.size * float(self.summary.active.sum()) ** 2
+        if cost > EXACT_BUDGET / self.options or not len(self.judged):
+            return {}
+        removed = self.removed[self.judged]
+        found = grid_log_densities(options, self.summary, self.z, self.codes, removed)
+        return {family: self._posteriors(said) for family, said in found.items()}
+
     def _certain(self, family: Gaussian) -> FloatArray:
         """Return log posteriors (rows, k), NaN for rows that need a refit."""
-        out = np.full((len(self.judged), self.summary.size), np.nan)
         if not len(self.judged):
-            return out
+            return np.full((0, self.summary.size), np.nan)
         normals, _ = family.estimate(self.summary)
         with np.errstate(all="ignore"):
             found, _ = full_log_densities(
@@ -174,6 +186,11 @@ class Jury:
                 EXACT_BUDGET / self.options,
                 hold_floors=True,
             )
+        return self._posteriors(found)
+
+    def _posteriors(self, found: Downdated) -> FloatArray:
+        """Return log posteriors (rows, k) by Bayes' rule, NaN for rows that need a refit."""
+        out = np.full((len(self.judged), self.summary.size), np.nan)
         safe = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
         out[safe] = normalized(found.log_densities[safe] + self.log_priors[safe])
         return out

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import ndtri
 
 from suffice.rows import NUMBER
+from suffice.special_functions import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -131,7 +131,7 @@ class Coding:
             means.append(mean)
             deviations.append(float(np.sqrt(shares @ np.square(values - mean))) or 1.0)
             middle = np.cumsum(shares) - 0.5 * shares
-            knots.append((values, ndtri(np.clip(middle, 1e-12, 1.0 - 1e-12))))
+            knots.append((values, normal_quantile(np.clip(middle, 1e-12, 1.0 - 1e-12))))
             wanted = np.arange(1, most) / most
             at = np.searchsorted(np.cumsum(shares), wanted - 1e-12)
             edges.append(np.unique(values[np.minimum(at, len(values) - 2)]))

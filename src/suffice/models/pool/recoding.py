@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from suffice.models.pool.coding import BEYOND, FARTHEST, UNKNOWN, CodedRows, bin_count
+from suffice.special_functions import normal_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class Recoding:
         values, ranks, mass = values[:, kept], ranks[:, kept], mass[:, kept]
         below, upto, seen, total = below[:, kept], upto[:, kept], seen[:, kept], total[kept]
         with np.errstate(invalid="ignore"):
-            scores = ndtri(np.clip(0.5 * (below + upto) / total, 1e-12, 1.0 - 1e-12))
+            scores = normal_quantile(np.clip(0.5 * (below + upto) / total, 1e-12, 1.0 - 1e-12))
         scores = _between(values, ranks, scores, seen)
         bins, bin_sizes = _binned(ranks, upto / total, seen, bin_count(float(weights.sum())))
         there = np.where(np.isnan(values), 0.0, values)

@@ -60,6 +60,7 @@ class _Search:
         self.transposed = np.ascontiguousarray(np.swapaxes(features, -1, -2))
         self.labels = members
         self.weights = weights[..., None]
+        self.weighted = self.weights * members
         self.totals = weights.sum(axis=1)
         self.curvature = CURVATURE * _each(weights, np.square(features))
 
@@ -67,8 +68,8 @@ class _Search:
         """Return losses (m,) and gradients (m, r + 1, k); the last row is the intercept's."""
         scores = self.features @ theta[:, :-1] + theta[:, -1:]
         log_posterior = log_softmax(scores)
-        losses = -(self.weights * log_posterior * self.labels).sum(axis=(1, 2))
-        losses += 0.5 * penalty * np.square(theta[:, :-1]).sum(axis=(1, 2))
+        losses = 0.5 * penalty * _dot(theta[:, :-1], theta[:, :-1])
+        losses -= _dot(log_posterior, self.weighted)
         residuals = (np.exp(log_posterior) - self.labels) * self.weights
         gradient = np.empty_like(theta)
         gradient[:, :-1] = self.transposed @ residuals + penalty * theta[:, :-1]
@@ -89,7 +90,7 @@ class _Search:
         unsettled = np.ones(len(theta), dtype=bool)
         for _ in range(STEPS):
             direction = _two_loop_recursion(gradient, pairs, diagonal)
-            promised = (direction * gradient).sum(axis=(1, 2))
+            promised = _dot(direction, gradient)
             unsettled &= promised >= settled
             if not unsettled.any():
                 break
@@ -102,7 +103,7 @@ class _Search:
                     break
                 length = np.where(short, 0.5 * length, length)
             step, change = moved - theta, slope - gradient
-            product = (step * change).sum(axis=(1, 2))
+            product = _dot(step, change)
             inverse = np.where(product > 1e-12, 1.0 / np.maximum(product, 1e-12), 0.0)
             pairs = [*pairs[1 - MEMORY :], (step, change, inverse)]
             theta, losses, gradient = moved, new, slope
@@ -118,13 +119,19 @@ def _two_loop_recursion(
     found = gradient.copy()
     factors = []
     for step, change, inverse in reversed(pairs):
-        factor = inverse * (step * found).sum(axis=(1, 2))
+        factor = inverse * _dot(step, found)
         factors.append(factor)
         found -= factor[:, None, None] * change
     found /= diagonal
     for (step, change, inverse), factor in zip(pairs, reversed(factors), strict=True):
-        back = inverse * (change * found).sum(axis=(1, 2))
+        back = inverse * _dot(change, found)
         found += (factor - back)[:, None, None] * step
+    return found
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return Σ left·right of each problem (m,): a sum of its own, whatever stands beside it."""
+    found: FloatArray = np.einsum("mrk,mrk->m", left, right)
     return found
 
 

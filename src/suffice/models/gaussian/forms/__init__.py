@@ -18,6 +18,8 @@ SPOKEN = {
     "VII": "spherical",
 }
 """Our words for five of them: those that have statistics and rules of their own."""
+SHARED = ("shared", "EEE")
+"""The names of the one covariance for all classes."""
 TIED_FORMS = tuple(form for form in LETTERS if form not in SPOKEN)
 """The other nine: classes share part of their covariances. Scatters of each class suffice."""
 UNIT_FORMS = ("EII", "VII", "EEV", "VEV", "EVE", "VVE")

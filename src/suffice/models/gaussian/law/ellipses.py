@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from suffice.errors import BadSetting
+from suffice.special_functions import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def radius(mass: float | None, sigmas: float | None, rank: int) -> float:
         raise BadSetting(f"mass={mass:g} is not in [0, 1)", hint="0.9 encloses nine draws in ten")
     if rank == 2:
         return math.sqrt(-2.0 * math.log1p(-mass))
-    return NormalDist().inv_cdf(0.5 + 0.5 * mass)
+    return float(normal_quantile(0.5 + 0.5 * mass))
 
 
 class Distances(NamedTuple):

@@ -185,7 +185,8 @@ def _in_one_unit(
     own, each column would weigh alike in it, and that is another model. Forms that do not depend
     on units leave things as they are.
     """
-    if letters_of(family.covariance) not in UNIT_FORMS:
+    may_depend = family.is_tied or family.covariance == "spherical"
+    if not may_depend or letters_of(family.covariance) not in UNIT_FORMS:
         return summary, z
     act = summary.active
     widest = float(summary.scale[act].max(initial=0.0))

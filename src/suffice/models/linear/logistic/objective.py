@@ -119,9 +119,11 @@ class Objective:
 
     def penalty_matrix(self) -> FloatArray:
         """Return the penalty's Hessian."""
-        slopes = np.ones(self.shape[1])
-        slopes[: int(self.loss.intercept)] = 0.0
-        return self.penalty * np.asarray(np.kron(self.between, np.diag(slopes)), np.float64)
+        m, width = self.shape
+        found = np.zeros((m, width, m, width))
+        slopes = np.arange(int(self.loss.intercept), width)
+        found[:, slopes, :, slopes] = self.penalty * self.between
+        return found.reshape(m * width, m * width)
 
     @property
     def between(self) -> FloatArray:

@@ -14,6 +14,7 @@ from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.families.protocol import BaseLaws, Scores
 from suffice.models.notes import Note
 from suffice.rows import refuse_infinite
+from suffice.special_functions import log_gamma
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -223,8 +224,6 @@ def student_logs(
     >>> student_logs(np.zeros(1), np.zeros(1), np.ones(1), np.ones(1)).round(4)  # -log π
     array([-1.1447])
     """
-    from scipy.special import gammaln
-
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         gaps = cells - locations
         u = gaps / spreads
@@ -232,7 +231,7 @@ def student_logs(
         far = 2.0 * (np.log(np.abs(gaps)) - np.log(spreads)) - np.log(degrees)
         fall = np.where(np.abs(u) > FAR, far, np.log1p(np.square(u) / degrees))
     half = (degrees + 1.0) / 2.0
-    level = gammaln(half) - gammaln(degrees / 2.0) - 0.5 * np.log(degrees * np.pi)
+    level = log_gamma(half) - log_gamma(degrees / 2.0) - 0.5 * np.log(degrees * np.pi)
     found: FloatArray = level - np.log(spreads) - half * fall
     return found
 
