@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -11,11 +12,12 @@ import click
 from suffice import __version__
 from suffice.cli.terminal.messages import refuse, sentence, tell_warnings
 from suffice.cli.terminal.options import CommandsAt, InOrder
-from suffice.cli.terminal.unused_imports import without_frames
 from suffice.errors import FileInUse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 COMMANDS = {
     "demo": "suffice.cli.commands.demo",
@@ -46,6 +48,9 @@ COMMANDS = {
 OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
 """Exit codes: 0, 1 and 2 (wrong usage) as everywhere, 75 is EX_TEMPFAIL of sysexits.h (try again),
 130 is 128 + SIGINT, as shells have it."""
+FRAMES = "pandas"
+"""Loaded by Arrow on the first array that it makes, to know its frames: half a second of CPU in
+which Ctrl-C is lost, since an import that fails there is taken for a library that is missing."""
 
 
 @click.group(
@@ -73,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _replace_what_cannot_be_written(sys.stdout, sys.stderr)
     tell_warnings()
     try:
-        with without_frames():
+        with _without_frames():
             answer = app.main(args=arguments, prog_name="suffice", standalone_mode=False)
         if sys.stdout is not None:  # it may have been closed (`>&-`)
             sys.stdout.flush()
@@ -101,6 +106,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         refuse(problem, hint)
         return IN_USE if isinstance(error, FileInUse) else REFUSED
     return answer if isinstance(answer, int) else OK  # a command may leave with a code of its own
+
+
+class _NotHere:
+    """Finds no module, and says of one that there is none."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target  # asked for the name alone
+        if name == FRAMES:
+            raise ModuleNotFoundError(f"commands read no frames: {name} is not loaded", name=name)
+        return None
+
+
+@contextmanager
+def _without_frames() -> Iterator[None]:
+    """Keep pandas from being loaded; where it is there already, it stays."""
+    sys.meta_path.insert(0, _NotHere)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_NotHere)
 
 
 def _usage(error: click.ClickException) -> str:
