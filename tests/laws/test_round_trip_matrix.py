@@ -83,7 +83,7 @@ def test_every_family_with_a_temperature_held_out_comes_back(
             tmp_path / "model",
             np.random.default_rng(1),
         )
-        for table in ("counts", "truths", "numbers")
+        for table in ("counts", "truths", "numbers", "phrases")
     ]
     assert not any(said), said
     assert "" in said

@@ -204,7 +204,7 @@ LABELS: dict[str, list[Any]] = {
     "NumPy's text": list(np.array(["x", "yy"])),
     "one": ["only"],
 }
-TABLES = ["numbers", "gaps", "counts", "truths", "sparse", "frame"]
+TABLES = ["numbers", "gaps", "counts", "truths", "sparse", "frame", "phrases"]
 STATES = ["fitted", "weighted", "in batches", "merged", "forgotten", "faded away"]
 
 
@@ -244,6 +244,10 @@ def rows_of(table: str, size: int, classes: int, rng: Generator) -> tuple[Any, A
     if table == "texts":
         words = np.array(["free", "lunch", "at", "ONE", "ünï", "pills", "$$$", "see"])
         return [" ".join(rng.choice(words, size=rng.integers(5))) for _ in codes], codes
+    if table == "phrases":
+        words = np.array(["free", "lunch", "at", "see"])
+        cells = [[" ".join(rng.choice(words, size=3)) for _ in range(3)] for _ in codes]
+        return np.array(cells, dtype=object), codes
     if table in ("counts", "sparse"):
         x = rng.poisson(1.0 + codes[:, np.newaxis] * [0.5, 0.1, 1.0]).astype(float)
         return (csr_array(x) if table == "sparse" else x), codes
