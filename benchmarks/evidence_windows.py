@@ -3,16 +3,24 @@
 Rows are kept as statistics of single rows, so that a pair costs one merge and one subtraction, and
 all kinds of rows stand side by side as columns of one table. The reference is exact: the rows that
 are in the window at the end, summed as fractions.
+
+    export SUFFICE_WINDOW_FOLDER=kept SUFFICE_WINDOW_PAIRS=20000
+    python -m benchmarks.evidence --only windows
+
+keeps each window in that folder as it slides, so that a later run with more pairs goes on from
+there, also after it was stopped; a window that has slid further than asked is judged as it is.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from itertools import product
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +38,10 @@ COMMAND = "python -m benchmarks.evidence --only windows"
 PAIRS = int(os.environ.get("SUFFICE_WINDOW_PAIRS", "1000000"))
 """Learn/forget pairs of each window; fewer for a first look."""
 THROUGH_ESTIMATORS = PAIRS // 50
+FOLDER = os.environ.get("SUFFICE_WINDOW_FOLDER", "")
+"""Where windows are kept while they slide; nowhere, if this is empty."""
+KEPT_EVERY = 10_000
+"""Pairs between two times that a window is written: at most a minute is lost."""
 WINDOWS = (50, 500, 5_000)
 ONE_FIT = "one fit"
 BEGINNINGS = ("single rows", ONE_FIT)
@@ -69,7 +81,8 @@ def summaries(form: str, rows: FloatArray) -> Any:
     return of
 
 
-FORMS = ("normal", "gda", "qda", "diagonal and naive Bayes")
+FORMS = ("diagonal and naive Bayes", "gda", "qda", "normal")
+"""The cheapest first, and the one that others are made of last."""
 
 
 def exact(rows: FloatArray) -> list[Fraction]:
@@ -105,19 +118,30 @@ def judged(form: str, state: Any, rows: FloatArray, codes: Any) -> tuple[FloatAr
     return worst, ratio
 
 
-def slid(form: str, window: int, pairs: int, begun: str) -> tuple[FloatArray, FloatArray]:
-    """Return error and ratio, by column, of a window that began with one fit or single rows."""
+def slid(form: str, window: int, pairs: int, begun: str) -> tuple[int, FloatArray, FloatArray]:
+    """Return pairs, error and ratio, by column, of a window begun with one fit or single rows."""
     rng = np.random.default_rng(window)
     rows = np.column_stack([rows_of(kind, rng) for kind in KINDS])
     of = summaries(form, rows)
-    singles = [of(i, i + 1) for i in range(CYCLE)]
-    state = of(0, window) if begun == ONE_FIT else singles[0]
-    for single in () if begun == ONE_FIT else singles[1:window]:
-        state = state + single
-    for i in range(pairs):
-        state = (state + singles[(i + window) % CYCLE]) - singles[i % CYCLE]
-    places = np.arange(pairs, pairs + window) % CYCLE
-    return judged(form, state, rows[places], places % 2)
+    place = Path(FOLDER) / f"{form}, {window}, {begun}.pickle" if FOLDER else None
+    done, state = 0, None
+    if place is not None and place.exists():
+        done, state = pickle.loads(place.read_bytes())
+    if done < pairs:
+        singles = [of(i, i + 1) for i in range(CYCLE)]
+        if state is None:
+            state = of(0, window) if begun == ONE_FIT else singles[0]
+            for single in () if begun == ONE_FIT else singles[1:window]:
+                state = state + single
+        for i in range(done, pairs):
+            state = (state + singles[(i + window) % CYCLE]) - singles[i % CYCLE]
+            done = i + 1
+            if place is not None and (done % KEPT_EVERY == 0 or done == pairs):
+                fresh = place.with_suffix(".new")
+                fresh.write_bytes(pickle.dumps((done, state)))
+                fresh.replace(place)
+    places = np.arange(done, done + window) % CYCLE
+    return done, *judged(form, state, rows[places], places % 2)
 
 
 def estimators() -> Iterator[Figure]:
@@ -154,10 +178,10 @@ def estimators() -> Iterator[Figure]:
 def figures(given: tuple[str, int, str]) -> list[Figure]:
     """Return the figures of one form and window, for every kind of rows."""
     form, window, begun = given
-    errors, ratios = slid(form, window, PAIRS, begun)
+    pairs, errors, ratios = slid(form, window, PAIRS, begun)
     return [
         Figure(
-            f"{form}, {kind} rows, window {window:,} begun with {begun}, {PAIRS:,} pairs: error of "
+            f"{form}, {kind} rows, window {window:,} begun with {begun}, {pairs:,} pairs: error of "
             "the variances, and bound over max(error, ½εS)",
             f"{error:.1e}, {ratio:.1f}",
             "1e-9, 1e3; nothing lost",
@@ -172,7 +196,8 @@ def figures(given: tuple[str, int, str]) -> list[Figure]:
 
 def measure() -> Iterator[Figure]:
     """Yield error and bound of every form, window and kind of rows, from two processes at most."""
-    runs = list(product(FORMS, WINDOWS, BEGINNINGS))
+    runs = [(form, window, begun) for window, begun, form in product(WINDOWS, BEGINNINGS, FORMS)]
+    runs.sort(key=lambda run: run[0] == FORMS[-1])
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
         for found in pool.map(figures, runs):
             yield from found

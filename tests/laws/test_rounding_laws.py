@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice.errors import ForgettingUnseen
@@ -162,6 +162,46 @@ def test_the_bound_of_a_variance_is_never_below_its_error(kind: str, data: st.Da
         variances = np.diagonal(state.scatter) if state.scatter.ndim == 2 else state.scatter
         widest = np.maximum(widest, variances)
         check(kind, state, [row for _, rows in held for row in rows], widest)
+
+
+@pytest.mark.parametrize("kind", ["moments", "pooled", "diagonal"])
+@examples(20)
+@given(seed=st.integers(0, 2**32 - 1), left=st.sampled_from([1, 1, 2]), weighted=st.booleans())
+@example(seed=5, left=1, weighted=False)
+@example(seed=7, left=1, weighted=True)
+def test_the_bound_holds_for_what_is_learned_after_all_rows_but_one_were_forgotten(
+    kind: str, seed: int, left: int, weighted: bool
+) -> None:
+    """A single row has no scatter, but its cells are known no better than the sums of a batch."""
+    rng = np.random.default_rng(seed)
+    size, more = int(rng.integers(left + 1, 90)), 6
+    rows = rng.standard_t(1.5, size=(size + more, WIDTH)) + rng.choice([0.0, 3.3, 1e3])
+    if rng.random() < 0.3:
+        rows = np.round(rows, 1)
+    weights = rng.choice([0.25, 0.3, 1.0, 3.0], size + more) if weighted else None
+    each = np.ones(size + more) if weights is None else weights
+
+    def part(start: int, stop: int) -> Any:
+        own = None if weights is None else weights[start:stop]
+        codes = np.zeros(stop - start, dtype=np.intp)
+        return summarized(kind, Step(None, rows[start:stop], codes, own, 1.0))
+
+    def held(start: int, stop: int) -> Rows:
+        at = range(start, stop)
+        return [(rows[i].tolist(), 0, Fraction(float(each[i]))) for i in at]
+
+    whole = part(0, size)
+    widest = np.full(WIDTH, float(np.max(whole.bound)))
+    try:
+        state = whole - part(0, size - left)
+        check(kind, state, held(size - left, size), widest)
+        for stop in range(size + 1, size + more + 1):
+            state = state + part(stop - 1, stop)
+            check(kind, state, held(size - left, stop), widest)
+        state = state - part(size - left, size)
+        check(kind, state, held(size, size + more), widest)
+    except ForgettingUnseen as refusal:
+        assert "negative variance" not in str(refusal)  # noqa: PT017 - all rows were learned
 
 
 def adversarial(kind: str, size: int, rng: np.random.Generator) -> FloatArray:

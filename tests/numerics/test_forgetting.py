@@ -342,3 +342,38 @@ def test_all_rows_may_be_forgotten_piece_by_piece(seed: int, kind: Any) -> None:
     for start in range(0, size, step):
         state = state - of(slice(start, start + step))
     assert state.weight == 0.0
+
+
+@every_form
+@pytest.mark.parametrize("weight", [0.25, 1.0, 1.7])
+@pytest.mark.parametrize("divisor", ["mle", "unbiased"])
+def test_a_class_may_be_left_with_one_row_of_any_weight(
+    form: str, weight: float, divisor: str
+) -> None:
+    """And it learns on, as if the rows that are gone had never been there."""
+    rng = np.random.default_rng([len(form), int(10 * weight)])
+    X = rng.normal(size=(60, 3)) + 3.3
+    y = np.arange(60) % 2
+    w = rng.choice([0.25, 0.3, 1.0, 3.0], 60)
+    gone, last = np.flatnonzero(y == 0)[:20], np.flatnonzero(y == 0)[20]
+    w[last] = weight
+    batch = np.r_[gone, last, np.flatnonzero(y == 1)]
+    model = fitted(form, X[batch], y[batch], sample_weight=w[batch])
+    if divisor == "unbiased" and form != "naive-bayes":
+        model = model.set_params(divisor=divisor)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X[batch], y[batch], sample_weight=w[batch])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place in gone:
+            model.forget(X[[place]], y[[place]], sample_weight=w[[place]])
+        stay = np.r_[last, np.flatnonzero(y == 1)]
+        again = model.__class__(**model.get_params()).fit(X[stay], y[stay], sample_weight=w[stay])
+        same_answers(model, again, X)
+        more = np.setdiff1d(np.flatnonzero(y == 0), batch)
+        for place in more:
+            model.partial_fit(X[[place]], y[[place]], sample_weight=w[[place]])
+        stay = np.r_[stay, more]
+        again.fit(X[stay], y[stay], sample_weight=w[stay])
+    same_answers(model, again, X)

@@ -110,6 +110,18 @@ def test_a_cluster_of_one_row_and_more_components_than_rows() -> None:
     assert GaussianMixture("auto", "EII").fit(np.vstack([few, two()])).components_ > 1
 
 
+def test_mixtures_that_all_collapse_on_their_last_steps_leave_one_under_a_prior() -> None:
+    """Columns of zeros and ones have few rows, on which components become points."""
+    for seed in (1, 4, 11):
+        rng = np.random.default_rng(seed)
+        X = (rng.random((32, 3)) < [0.3, 0.5, 0.7]).astype(float)
+        w = rng.integers(1, 4, 32) / 2.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = GaussianMixture(range(1, 3), "EVI", noise=True).fit(X, sample_weight=w)
+        assert np.isfinite(found.score_samples(X)).all()
+
+
 def test_bad_input_is_refused_or_defined() -> None:
     rows = two()
     for components in (0, -1, 2.5, True, "many", []):

@@ -20,6 +20,7 @@ from suffice.storage.model_file import (
     write_checkpoint,
 )
 from tests.numerics.test_model_files import changed, file_of, first, part, read, refused
+from tests.reference.forged_models import put_together, taken_apart
 from tests.reference.model_file_mutations import opened, written
 
 if TYPE_CHECKING:
@@ -199,3 +200,22 @@ def test_priors_of_a_model_without_statistics_are_those_of_its_settings(tmp_path
     place.write_bytes(written(content, arrays))
     with pytest.raises(BadFile, match="other priors than its settings"):
         suffice.load(place)
+
+
+def test_classes_of_mixtures_have_the_priors_of_their_weights(tmp_path: Path) -> None:
+    """Nothing else in the file tells how many rows a class had: no statistics are kept."""
+    rng = np.random.default_rng(8)
+    place = tmp_path / "model.suffice"
+    y = np.repeat(["a", "b"], 20)
+    model = suffice.MixtureDiscriminant(1).fit(rng.normal(size=(40, 2)) + (y == "b")[:, None], y)
+    model.save(place)
+    whole = place.read_bytes()
+    for factor in (1e-20, 1.0 + 1e-9, 3.0):
+        content = taken_apart(whole)
+        weights = content["state"]["model"]["fields"]["weights"]["data"]
+        weights[0] *= factor
+        place.write_bytes(put_together(content))
+        with pytest.raises(BadFile, match="other priors than the weights of its classes"):
+            suffice.load(place)
+    place.write_bytes(put_together(taken_apart(whole)))
+    assert np.array_equal(suffice.load(place).priors_, model.priors_)

@@ -204,7 +204,7 @@ def _other_estimator(content: Content, _: Arrays, rng: Generator) -> None:
     content["estimator"] = _one(
         ["GaussianDiscriminant", "NaiveBayes", "MultinomialNaiveBayes", "ComplementNaiveBayes",
          "BernoulliNaiveBayes", "LogisticRegression", "Perceptron", "MultivariateNormal",
-         "TextClassifier", "os"],
+         "TextClassifier", "GaussianMixture", "MixtureDiscriminant", "LatentClasses", "Pool", "os"],
         rng,
     )  # fmt: skip
 

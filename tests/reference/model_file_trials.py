@@ -22,7 +22,7 @@ from tests.reference.lying_archives import with_lying_archive
 from tests.reference.lying_models import with_lying_content
 from tests.reference.model_file_mutations import with_damaged_bytes, with_damaged_content
 from tests.reference.round_trips import adds_up
-from tests.reference.saved_models import CASES, fitted, laws, noted
+from tests.reference.saved_models import CASES, COMPONENTS, fitted, laws, noted, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +57,12 @@ def every_file(folder: Path, size: int = 12) -> Iterator[SavedFile]:
     """Yield a file of every kind and setting, with statistics and without."""
     rng = np.random.default_rng(2026)
     place = folder / "model"
-    models = [(name, *fitted(name, rng, size)) for name in CASES]
-    models += [noted(rng, size)]
+    models = [(name, *fitted(name, rng, size)) for name in CASES | COMPONENTS]
+    models += [noted(rng, size), spread(rng, size)]
     for name, model, (X, y) in models:
         alone = name not in CASES or CASES[name].alone
-        for statistics in (True, False) if alone else (True,):
-            model.save(place, statistics=statistics)
+        for statistics in (True, False) if alone and name not in COMPONENTS else (True,):
+            model.save(place, **({} if statistics else {"statistics": False}))
             told = "" if statistics else ", without statistics"
             yield SavedFile(name + told, place.read_bytes(), X, y)
     for name, law, X in laws(rng, size):

@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -61,6 +61,7 @@ FAMILIES: list[Any] = [
 
 CALIBRATION = [None, 8]
 """Rows that are kept for prediction sets, or none."""
+UNLABELLED = ["ignore", 0.4, "auto"]
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "GaussianDiscriminant": {
         "covariance": [*FULL_FORMS, *DIAGONAL_FORMS, *TIED_FORMS, "auto"],
@@ -73,7 +74,9 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "prior_rows": [0.0, 0.5],
         "temperature": [None, 0.7, "left-out"],
         "average": [False, True],
+        "factors": [None, 0, 1, "auto"],
         "calibration_rows": CALIBRATION,
+        "unlabelled": UNLABELLED,
     },
     "MixtureDiscriminant": {
         "components": [1, 2, "auto"],
@@ -113,6 +116,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "temperature": TEMPERATURE,
         "priors": PRIORS,
         "calibration_rows": CALIBRATION,
+        "unlabelled": UNLABELLED,
     },
     "BernoulliNaiveBayes": {
         "threshold": [0.0, 1.0, -1.0],
@@ -120,6 +124,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "temperature": TEMPERATURE,
         "priors": PRIORS,
         "calibration_rows": CALIBRATION,
+        "unlabelled": UNLABELLED,
     },
     "MultinomialNaiveBayes": {
         "boolean": [False, True],
@@ -127,11 +132,13 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "temperature": TEMPERATURE,
         "priors": PRIORS,
         "calibration_rows": CALIBRATION,
+        "unlabelled": UNLABELLED,
     },
     "ComplementNaiveBayes": {
         "boolean": [False, True],
         "smoothing": SMOOTHING,
         "calibration_rows": CALIBRATION,
+        "unlabelled": UNLABELLED,
     },
     "LogisticRegression": {
         "penalty": [0.0, 0.7, *PATHS],
@@ -169,6 +176,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "smoothing": ["held-out", 0.5],
         "calibrated": [True, False],
         "priors": PRIORS,
+        "unlabelled": UNLABELLED,
     },
 }
 LABELS: dict[str, list[Any]] = {
@@ -196,7 +204,7 @@ LABELS: dict[str, list[Any]] = {
     "NumPy's text": list(np.array(["x", "yy"])),
     "one": ["only"],
 }
-TABLES = ["numbers", "gaps", "counts", "truths", "sparse", "frame"]
+TABLES = ["numbers", "gaps", "counts", "truths", "sparse", "frame", "phrases"]
 STATES = ["fitted", "weighted", "in batches", "merged", "forgotten", "faded away"]
 
 
@@ -211,10 +219,18 @@ class Cell:
     state: str
 
 
-def cells(rng: Generator) -> Iterator[Cell]:
-    """Yield every setting of every estimator, with rows, labels and states at random."""
+def cells(rng: Generator, most: int) -> Iterator[Cell]:
+    """Yield settings of every estimator, with rows, labels and states at random.
+
+    All of them, or where there are more, `most` of an estimator at random.
+    """
     for estimator, grid in GRIDS.items():
-        for values in product(*grid.values()):
+        sizes = [len(values) for values in grid.values()]
+        count = prod(sizes)
+        places = np.arange(count) if count <= most else rng.choice(count, most, replace=False)
+        for place in np.sort(places):
+            at = np.unravel_index(place, sizes)
+            values = [held[i] for held, i in zip(grid.values(), at, strict=True)]
             tables = ["texts"] if estimator == "TextClassifier" else TABLES
             table, labels, state = (
                 str(rng.choice(kinds)) for kinds in (tables, list(LABELS), STATES)
@@ -228,6 +244,10 @@ def rows_of(table: str, size: int, classes: int, rng: Generator) -> tuple[Any, A
     if table == "texts":
         words = np.array(["free", "lunch", "at", "ONE", "ünï", "pills", "$$$", "see"])
         return [" ".join(rng.choice(words, size=rng.integers(5))) for _ in codes], codes
+    if table == "phrases":
+        words = np.array(["free", "lunch", "at", "see"])
+        cells = [[" ".join(rng.choice(words, size=3)) for _ in range(3)] for _ in codes]
+        return np.array(cells, dtype=object), codes
     if table in ("counts", "sparse"):
         x = rng.poisson(1.0 + codes[:, np.newaxis] * [0.5, 0.1, 1.0]).astype(float)
         return (csr_array(x) if table == "sparse" else x), codes
@@ -273,6 +293,8 @@ def learned(cell: Cell, rng: Generator) -> tuple[Any, Any, Any] | None:
     if settings.get("start") == GIVEN:
         settings["start"] = codes
     made = lambda: getattr(suffice, cell.estimator)(**settings)  # noqa: E731
+    if settings.get("unlabelled", "ignore") != "ignore" and isinstance(y, list):
+        y = [None if i % 5 == 4 and i > 4 * classes else label for i, label in enumerate(y)]
     half = len(codes) // 2
     first, second = _cut(X, y, slice(0, half)), _cut(X, y, slice(half, None))
     try:

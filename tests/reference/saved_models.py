@@ -13,9 +13,13 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.columns.filled import FilledColumns
+from suffice.columns.shown import shown_by
 from suffice.errors import SufficeWarning
-from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
+from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson, TextWords
 from suffice.learning.table_recipe import TableNotes
+from suffice.models.typicality.outlier_rates import OutlierRates
+from suffice.rows import read_table
+from suffice.statistics.quantile_bins import ColumnBins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +152,16 @@ def labelled(*classes: Any) -> Callable[[Generator, int], Rows]:
     return rows
 
 
+def partly_labelled(rows: Callable[[Generator, int], Rows]) -> Callable[[Generator, int], Rows]:
+    """Return a source of the same rows, of which every third from the seventh has no label."""
+
+    def blanked(rng: Generator, size: int) -> Rows:
+        x, y = rows(rng, size)
+        return x, [None if i > 5 and i % 3 == 0 else label for i, label in enumerate(list(y))]
+
+    return blanked
+
+
 GDA, NB, LOGISTIC = suffice.GaussianDiscriminant, suffice.NaiveBayes, suffice.LogisticRegression
 FEW = {"age": "gaussian", "colour": "categorical", "calls": "poisson", "member": "bernoulli"}
 
@@ -165,6 +179,21 @@ CASES: dict[str, Case] = {
     "predictive": Case(lambda: GDA(predictive=2.0), numbers),
     "predictive, diagonal": Case(lambda: GDA("diagonal", predictive="auto"), gappy),
     "averaged": Case(lambda: GDA("auto", average=True, temperature="left-out"), numbers),
+    "tied forms": Case(lambda: GDA("VEV"), numbers),
+    "factors": Case(lambda: GDA(factors=1), numbers),
+    "factors of classes": Case(lambda: GDA("per-class", factors="auto"), numbers),
+    "kept rows": Case(lambda: GDA("per-class", calibration_rows=8), numbers),
+    "unlabelled": Case(
+        lambda: GDA(unlabelled=0.5), partly_labelled(numbers), learns=False, forgets=False
+    ),
+    "unlabelled, by the labelled": Case(
+        lambda: GDA("diagonal", unlabelled="auto"),
+        partly_labelled(numbers), learns=False, forgets=False,
+    ),
+    "latent classes": Case(lambda: suffice.LatentClasses(2), pandas_frame, forgets=False),
+    "latent classes, named": Case(
+        lambda: suffice.LatentClasses(2, "gaussian"), gappy, forgets=False
+    ),
     "shared, gaps": Case(GDA, gappy),
     "per-class, gaps": Case(lambda: GDA("per-class"), gappy),
     "diagonal, gaps": Case(lambda: GDA("diagonal"), gappy),
@@ -197,6 +226,20 @@ CASES: dict[str, Case] = {
     "select": Case(lambda: NB("select"), pandas_frame),
     "held out": Case(lambda: NB(smoothing="held-out", temperature="held-out"), pandas_frame),
     "left out": Case(lambda: NB(temperature="left-out"), pandas_frame),
+    "naive Bayes, kept rows": Case(lambda: NB(calibration_rows=8), pandas_frame),
+    "naive Bayes, unlabelled": Case(
+        lambda: NB(unlabelled=0.3), partly_labelled(pandas_frame), learns=False, forgets=False
+    ),
+    "sparse, unlabelled": Case(
+        lambda: suffice.MultinomialNaiveBayes(unlabelled="auto"),
+        partly_labelled(sparse_counts), learns=False, forgets=False,
+    ),
+    "predictive columns": Case(lambda: NB("predictive-gaussian"), gappy),
+    "columns of texts": Case(lambda: NB({"subject": "words", "body": "words"}), texts),
+    "columns of texts, an event": Case(
+        lambda: NB({"subject": TextWords("multinomial", (1, 1)), "body": TextWords(lower=False)}),
+        texts,
+    ),
     "unsmoothed": Case(lambda: NB(FEW, smoothing=0), pandas_frame),
     "words": Case(lambda: NB({(0, 1): Multinomial(), 2: "poisson", 3: "bernoulli"}), lambda r, n: (
         np.minimum(counts(r, n)[0], [9, 9, 9, 1]), counts(r, n)[1])),
@@ -238,6 +281,10 @@ CASES: dict[str, Case] = {
         lambda: LOGISTIC(intercept=False), whole_frame, learns=False, forgets=False
     ),
     "logistic, sgd": Case(lambda: LOGISTIC(solver="sgd", random_state=0), numbers, forgets=False),
+    "logistic, path": Case(lambda: LOGISTIC("auto"), numbers, forgets=False),
+    "logistic, averaged": Case(
+        lambda: LOGISTIC("average"), separated, learns=False, forgets=False
+    ),
     "logistic, sparse": Case(lambda: LOGISTIC(penalty=1.0), sparse_counts, forgets=False),
     "logistic, stream": Case(LOGISTIC, numbers, streams=True, forgets=False),
     "logistic, plain errors": Case(lambda: LOGISTIC(standard_errors=False), numbers, forgets=False),
@@ -262,11 +309,20 @@ CASES: dict[str, Case] = {
         numbers, streams=True, forgets=False,
     ),
 }  # fmt: skip
+COMPONENTS: dict[str, Case] = {
+    "mixture": Case(lambda: suffice.GaussianMixture(2), numbers),
+    "mixture, noise": Case(lambda: suffice.GaussianMixture(2, "VVI", noise=True), gappy),
+    "mixtures of classes": Case(lambda: suffice.MixtureDiscriminant("auto"), numbers),
+    "mixtures of classes, shared": Case(
+        lambda: suffice.MixtureDiscriminant(2, "EEE", shared=True), gappy
+    ),
+}
+"""Models of components, whose files have no statistics."""
 
 
 def fitted(name: str, rng: Generator, size: int = 24) -> tuple[Any, Rows]:
     """Return the model of a case, and the rows it learned."""
-    case = CASES[name]
+    case = (CASES | COMPONENTS)[name]
     X, y = case.rows(rng, size)
     model = case.model()
     with warnings.catch_warnings():
@@ -283,6 +339,21 @@ def noted(rng: Generator, size: int = 24) -> tuple[str, Any, Rows]:
     model = LOGISTIC(penalty=1.0).fit(filled.transform(frame), y)
     model.take_notes(TableNotes("kind", filled, ("name",)))
     return "logistic, filled", model, (frame, y)
+
+
+def spread(rng: Generator, size: int = 24) -> tuple[str, Any, Rows]:
+    """Return a model whose file says how its columns are spread and what they have shown."""
+    frame, y = whole_frame(rng, size)
+    table = read_table(frame)
+    model = NB(FEW).fit(frame, y)
+    model.take_notes(
+        TableNotes("kind").knowing(
+            bins=ColumnBins.cut(table),
+            rates=OutlierRates.of(rng.random(len(y))),
+            shown=shown_by(table),
+        )
+    )
+    return "naive Bayes, spread", model, (frame, y)
 
 
 def laws(rng: Generator, size: int = 24) -> list[tuple[str, Any, Any]]:

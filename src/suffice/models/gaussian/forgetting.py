@@ -12,7 +12,7 @@ from suffice.errors import (
     LostDigits,
     warn,
 )
-from suffice.models.gaussian.floors import CLASS_FLOOR
+from suffice.models.gaussian.floors import CLASS_FLOOR, degrees_of_freedom
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
 from suffice.statistics.folds import Folds
@@ -76,7 +76,8 @@ def visible_losses(statistics: Any) -> FloatArray:
     same sums, to the last bit, as two that are equal: only someone who has the rows can tell.
     But where the variance of a class is below CLASS_FLOOR f of the pooled variance V, a model takes
     it for missing, whatever it is: θ + (1 - θ/f)/W, in units of V. There, while θ ≤ f/2, an error
-    t of θ changes this by no more than the part 2t/f: none where t is far below f.
+    t of θ changes this by no more than the part 2t/f: none where t is far below f. Without a degree
+    of freedom, as with a last row of weight 1/4, the variance is S/W or, unbiased, not S at all.
     """
     if isinstance(statistics, ByPattern) and len(statistics.groups) == 1:
         ((seen, group),) = statistics.items()
@@ -103,10 +104,11 @@ def _losses_of_classes(groups: Sequence[Any]) -> FloatArray:
         bound = np.array([group.bound for group in groups])
         counts = [getattr(group, "counts", np.full(group.width, group.weight)) for group in groups]
         weight = np.array(counts)
-        total, divisor = scatter.sum(axis=0), weight - 1.0
+        total, freedom = scatter.sum(axis=0), degrees_of_freedom(weight, 1.0)
+        divisor = np.where(freedom > 0.0, freedom, weight)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             unit = CLASS_FLOOR * divisor * (total / weight.sum(axis=0))
-            missing = (scatter + bound <= 0.5 * unit) & (weight >= 2.0)
+            missing = (scatter + bound <= 0.5 * unit) & (weight > 0.0)
             missing &= bound.sum(axis=0) <= NOTICEABLE_LOSS * total
             lost = np.where(missing, 2.0 * bound / unit, lost)
     losses: FloatArray = lost.max(axis=0)

@@ -163,15 +163,15 @@ class _Search:
         alone = len(tried) == 1
         found = [self._tried(form, k, alone=alone) for k, form in tried]
         kept = [entry for entry in found if entry[1] is not None]
-        if not kept:  # every one collapsed: the smallest, under a prior
-            kept = [self._tried(self.settings.forms[0], self.components[0], alone=True)]
-        elif not alone:
+        if kept and not alone:
             room = CLOSE + 20.0 * WHILE_CHOOSING * kept[0][2].coordinates.weight
             least = min(trial.criterion for trial, _, _ in kept)
             for place, (trial, top, maximization) in enumerate(found):
                 if top is not None and trial.criterion <= least + room:
                     found[place] = self._nearer(top, maximization, trial)
             kept = [entry for entry in found if entry[1] is not None]
+        if not kept:  # every one collapsed, on the last steps perhaps: the smallest, under a prior
+            kept = [self._tried(self.settings.forms[0], self.components[0], alone=True)]
         trials = tuple(trial for trial, _, _ in found)
         trial, best, maximization = min(kept, key=lambda entry: entry[0].criterion)
         assert best is not None

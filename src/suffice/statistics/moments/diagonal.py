@@ -53,7 +53,7 @@ from suffice.statistics.moments.what_is_left import (
     refuse_leftovers,
     refuse_unbounded,
     remaining_pair,
-    settled_mean,
+    settled,
     usual_after,
     usual_cells,
     vanished,
@@ -163,6 +163,10 @@ class DiagonalMoments(SecondMoments):
         return self.counts > 0.0
 
     @property
+    def _held(self) -> FloatArray:
+        return self.counts
+
+    @property
     def _bound(self) -> FloatArray:
         if self.anchor is None and self.sum_error is None:
             return self.error  # of one batch, about its own mean
@@ -264,9 +268,9 @@ class DiagonalMoments(SecondMoments):
         small &= touched
         constant = gone | (touched & constant) | (small & (counts[0] == 1.0))
         high, low = np.where(small, 0.0, high), np.where(small, 0.0, low)
-        mean = settled_mean(mean, constant, usual, sum_error / held)
+        mean, sum_error, error = settled(mean, constant, usual, held, (sum_error, error))
         mean = np.where(gone, 0.0, mean[0]), np.where(gone, 0.0, mean[1])
-        error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
+        error, sum_error = np.where(gone, 0.0, error), np.where(gone, 0.0, sum_error)
         anchor = np.where(constant, mean[0], ours.anchor)
         found = type(self)(
             weight[0], counts[0], *mean, high, error, low, sum_error, anchor, weight[1],

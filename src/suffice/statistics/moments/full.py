@@ -50,7 +50,7 @@ from suffice.statistics.moments.what_is_left import (
     refuse_leftovers,
     refuse_unbounded,
     remaining_pair,
-    settled_mean,
+    settled,
     usual_after,
     usual_cells,
     vanished,
@@ -165,6 +165,10 @@ class Moments(SecondMoments):
         return len(self.mean)
 
     @property
+    def _held(self) -> float:
+        return self.weight
+
+    @property
     def _bound(self) -> FloatArray:
         if self.anchor is None and self.sum_error is None:
             return self.error  # of one batch, about its own mean
@@ -259,9 +263,8 @@ class Moments(SecondMoments):
             for part in (high, low):
                 part[gone] = 0.0
                 part[:, gone] = 0.0
-            mean = settled_mean(mean, constant, usual, sum_error / weight[0])
+            mean, sum_error, error = settled(mean, constant, usual, weight[0], (sum_error, error))
             anchor = np.where(constant, mean[0], anchor)
-            error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         left = type(self)(
             weight[0], *mean, high, error, low, sum_error, anchor, weight[1], slack, *usual
         )

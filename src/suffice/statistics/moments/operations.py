@@ -32,7 +32,7 @@ from suffice.statistics.moments.what_is_left import (
     Usual,
     last_digits,
     refuse_unbounded,
-    settled_mean,
+    settled,
     vanished,
 )
 
@@ -135,12 +135,10 @@ def subtracted(
         for part in (high, low):
             part[gone] = 0.0
             part[:, gone] = 0.0
-        means = settled_mean(means, constant, usual, sums.sum_error / weights[0][:, np.newaxis])
-        sums = sums._replace(
-            anchor=np.where(constant, means[0], sums.anchor),
-            sum_error=np.where(constant, 0.0, sums.sum_error),
-            error=np.where(constant, 0.0, error),
-        )
+        total = weights[0][:, np.newaxis]
+        means, sum_error, error = settled(means, constant, usual, total, (sums.sum_error, error))
+        anchor = np.where(constant, means[0], sums.anchor)
+        sums = sums._replace(anchor=anchor, sum_error=sum_error, error=error)
     return _about_near_anchors(weights, means, (high, low), sums._replace(weight_error=slack))
 
 

@@ -30,7 +30,7 @@ from suffice.statistics.moments.rounding import (
     moving_error,
     nearer,
 )
-from suffice.statistics.moments.what_is_left import relative_loss
+from suffice.statistics.moments.what_is_left import only_means_in_doubt, relative_loss
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
@@ -117,7 +117,18 @@ class SecondMoments(ArraysOfFields, ABC):
     @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of its variance."""
-        return relative_loss(self._bound, self._variances)
+        found = relative_loss(self._bound, self._variances)
+        sum_error = self.sum_error  # type: ignore[attr-defined]
+        if sum_error is None or not np.isinf(found).any():
+            return found
+        error: FloatArray = self.error  # type: ignore[attr-defined]
+        constant = only_means_in_doubt(self._variances, error, sum_error, self._held)
+        return np.where(constant, 0.0, found)
+
+    @property
+    @abstractmethod
+    def _held(self) -> Any:
+        """The weight behind each mean."""
 
     @property
     def _is_rough(self) -> bool:

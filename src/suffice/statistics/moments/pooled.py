@@ -173,6 +173,10 @@ class PooledMoments(SecondMoments):
         return float(self.weights.sum())
 
     @property
+    def _held(self) -> FloatArray:
+        return self.weights[:, np.newaxis]
+
+    @property
     def _bound(self) -> FloatArray:
         if not self.labels or (self.anchors is None and self.sum_error is None):
             return self.error  # of one batch, about its own means

@@ -93,11 +93,14 @@ def nothing_varies(bound: FloatArray, steps: FloatArray | None) -> NDArray[np.bo
 
 def on_grid(
     mean: Pair, constant: NDArray[np.bool_], steps: FloatArray | None, error: FloatArray
-) -> Pair:
-    """Return means (d,) or (k, d) in which those of constant columns are cells of the grid."""
+) -> tuple[Pair, NDArray[np.bool_]]:
+    """Return means (d,) or (k, d) in which those of constant columns are cells of the grid.
+
+    And which of them are.
+    """
     if steps is None:
-        return mean
+        return mean, np.zeros(mean[0].shape, dtype=np.bool_)
     known = np.where(np.isinf(steps), 1.0, steps)
     near = np.rint(mean[0] * known) / known
     close = constant & np.isfinite(steps) & (np.abs(mean[0] - near) <= error)
-    return np.where(close, near, mean[0]), np.where(close, 0.0, mean[1])
+    return (np.where(close, near, mean[0]), np.where(close, 0.0, mean[1])), close

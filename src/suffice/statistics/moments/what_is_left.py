@@ -12,7 +12,7 @@ from suffice.kernels.dense.double_double import Pair, minus
 from suffice.linear_algebra import EPSILON
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics.algebra import ROUNDING
-from suffice.statistics.moments.rounding import NO_VARIANCE
+from suffice.statistics.moments.rounding import NO_VARIANCE, over_classes
 from suffice.statistics.moments.steps import nothing_varies, on_grid, steps_after
 
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ SAME_MEAN = 1e-9
 is left of many has a mean with the rounding of all their sums; other rows differ by far more."""
 LAST_DIGITS = 64.0 * EPSILON
 """Relative difference of cells that are equal to fourteen digits."""
+ONE_DOUBLE = 0.25
+"""Doubt about a mean, as a part of the step to the next double, below which no other double can be
+meant: below a power of two the step is half of that above."""
+SQUARED_DOUBT = 1.0 + 1e-6
+"""Doubts of sums that are so close together are the same but for rounding."""
+UNDERFLOWN = 1e-290
+"""Doubts of squares below this come from squares below the range of a double."""
 
 
 class HasWidth(Protocol):
@@ -106,24 +113,38 @@ def last_digits(weight: object, mean: FloatArray) -> FloatArray:
     return found
 
 
-def settled_mean(
+def settled(
     mean: Pair,
     constant: NDArray[np.bool_],
     usual: Usual,
-    mean_error: FloatArray,
-) -> Pair:
-    """Return means (d,) or (k, d) in which those of constant columns are what each cell is.
+    weight: Any,
+    sums: tuple[FloatArray, FloatArray],
+) -> tuple[Pair, FloatArray, FloatArray]:
+    """Return means (d,) or (k, d) in which those of constant columns are what each cell is, E, e.
 
     That is the usual cell, the nearest one of their grid, or the double that is nearest to the
-    mean: all cells are one double. A mean that is no larger than its error is that of zeros: other
-    cells so small beside those that are gone cannot be told from them, and most are indicators.
+    mean: all cells are one double. If the mean is not known so well that this is certain, its
+    doubt stays, and the square of that is all the doubt about the scatter. A mean that is no larger
+    than its error is taken for that of zeros: other cells so small beside those that are gone
+    cannot be told from them, and most are indicators.
+
+    `sums` are E and e about the old anchor; the new one of constant columns is their mean.
     """
-    none = constant & (np.abs(mean[0]) <= mean_error)
+    sum_error, error = sums
+    if not constant.any():
+        return mean, sum_error, error
+    doubt = sum_error / weight
+    none = constant & (np.abs(mean[0]) <= doubt)
     high, low = np.where(none, 0.0, mean[0]), np.where(constant, 0.0, mean[1])
-    high, low = on_grid((high, low), constant, usual[2], mean_error)
+    (high, low), known = on_grid((high, low), constant, usual[2], doubt)
+    known = known | (doubt < ONE_DOUBLE * np.spacing(np.abs(high)))
     if usual[0] is not None:
-        high = np.where(constant & (usual[1] == 0.0), usual[0], high)
-    return high, low
+        at_usual = constant & (usual[1] == 0.0)
+        high, known = np.where(at_usual, usual[0], high), known | at_usual
+    off = np.where(known, 0.0, doubt + np.abs((mean[0] - high) + mean[1]))
+    sum_error = np.where(constant, weight * off, sum_error)
+    doubts = over_classes(np.square(off) * weight)
+    return (high, low), sum_error, np.where(constant, doubts, error)
 
 
 def refuse_unbounded(error: FloatArray, what: str) -> None:
@@ -198,10 +219,23 @@ def refuse_leftover_classes(
         )
 
 
-def relative_loss(error: FloatArray, variances: FloatArray) -> FloatArray:
-    """Return error/variance, with 0/0 = 0: a column that never moved has lost nothing."""
+def relative_loss(bound: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return bound/variance, with 0/0 = 0: a column that never moved has lost nothing."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(error > 0.0, error / variances, 0.0)
+        return np.where(bound > 0.0, bound / variances, 0.0)
+
+
+def only_means_in_doubt(
+    variances: FloatArray, error: FloatArray, sum_error: FloatArray, weight: Any
+) -> NDArray[np.bool_]:
+    """Return where nothing varies, though the cell that all rows have is not known to the last bit.
+
+    Then e is the square of the doubt about the mean, as `settled` leaves it.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        doubts = over_classes(sum_error * (sum_error / weight)) * SQUARED_DOUBT
+        found: NDArray[np.bool_] = (variances == 0.0) & (error > UNDERFLOWN) & (error <= doubts)
+    return found
 
 
 Usual = tuple["FloatArray | None", "FloatArray | None", "FloatArray | None"]

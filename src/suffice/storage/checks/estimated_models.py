@@ -35,6 +35,8 @@ digits after that is more than ten."""
 SEARCHED = 1e-3
 """The same for what is found by a search that ends when it moves no more: EM, and the smoothing and
 temperature that are best for rows held out. Another order of additions may end a step sooner."""
+LAST_DIGITS = 1e-12
+"""The same for what is computed again in one step, without sums over rows."""
 GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
 """Settings of an estimator that make its Gaussian family."""
 AVERAGED = ("predictive", "prior_rows", "temperature", "average")
@@ -83,18 +85,27 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
         raise refusal("statistics", "are none that a mixture could be estimated from")
     if estimator == "LogisticRegression":
         _check_path(settings.get("penalty"), state)
-    given = settings.get("priors")
+    _check_priors(estimator, settings.get("priors"), model)
+    if name_of(model) == "TextRecord" and model.terms is not None:
+        from suffice.models.naive_bayes.smoothing import HELD_OUT
+
+        if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
+            raise refusal("model", "is not smoothed as its settings say")
+
+
+def _check_priors(estimator: str, given: Any, model: Any) -> None:
+    """Refuse a model whose priors are not those of the settings, or of its classes' weights."""
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
         from suffice.models.gaussian.learner import checked_log_priors
 
         expected = checked_log_priors(given, model.labels)
         if not np.allclose(np.exp(expected), np.exp(model.log_priors), rtol=0.0, atol=ROUNDING):
             raise refusal("model", "has other priors than its settings")
-    if name_of(model) == "TextRecord" and model.terms is not None:
-        from suffice.models.naive_bayes.smoothing import HELD_OUT
-
-        if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
-            raise refusal("model", "is not smoothed as its settings say")
+    if estimator == "MixtureDiscriminant" and given is None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.log(model.weights / model.weights.sum())
+        if not np.allclose(shares, model.log_priors, rtol=LAST_DIGITS, atol=LAST_DIGITS):
+            raise refusal("model", "has other priors than the weights of its classes")
 
 
 def _check_path(penalty: object, state: Mapping[str, object]) -> None:
