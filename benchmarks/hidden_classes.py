@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TABLES = (
-    "balance_scale", "banana", "bupa", "crabs", "iris", "mfeat_morph",
+    "balance_scale", "banana", "boston_median", "bupa", "crabs", "iris", "mfeat_morph",
     "mixture_esl", "penguins", "pima", "pima_ripley", "saheart", "segment", "shuttle",
     "synth_ripley", "twonorm", "vowel_esl", "waveform_esl", "wdbc", "wine",
 )  # fmt: skip

@@ -111,3 +111,45 @@ def test_what_a_source_cannot_say_is_refused(frame: pd.DataFrame, tmp_path: Path
         LatentClasses(2).fit(place, sample_weight=frame.w)
     with pytest.raises(ColumnMismatch):
         LatentClasses(2).fit(place, sample_weight="v")
+
+
+# Engines: a step of EM is one collection, wherever the rows are
+
+
+def _alike(model: LatentClasses, here: LatentClasses, frame: pd.DataFrame) -> None:
+    assert model.families_ == here.families_
+    assert model.log_likelihood_ == pytest.approx(here.log_likelihood_, rel=1e-8)
+    np.testing.assert_allclose(
+        model.predict_proba(frame[NAMES]), here.predict_proba(frame[NAMES]), atol=1e-4
+    )
+
+
+@pytest.mark.usefixtures("any_dask")
+def test_dask_gives_what_a_frame_gives(frame: pd.DataFrame, here: LatentClasses) -> None:
+    import dask.dataframe as dd
+
+    given = dd.from_pandas(frame, npartitions=3)
+    _alike(LatentClasses(2, starts=4).fit(given, sample_weight="w"), here, frame)
+
+
+def test_spark_gives_what_a_frame_gives(
+    spark: Any, frame: pd.DataFrame, here: LatentClasses
+) -> None:
+    rows = [
+        (c, None if s != s else float(s), int(f), float(w))  # noqa: PLR0124  NaN is blank
+        for c, s, f, w in frame.itertuples(index=False)
+    ]
+    given = spark.createDataFrame(rows, "colour string, size double, faults int, w double")
+    _alike(LatentClasses(2, starts=4).fit(given.repartition(3), sample_weight="w"), here, frame)
+
+
+def test_a_table_of_a_database_gives_what_a_frame_gives(
+    frame: pd.DataFrame, here: LatentClasses, tmp_path: Path
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    place = tmp_path / "rows.duckdb"
+    with duckdb.connect(str(place)) as there:
+        there.register("given", frame)
+        there.execute("create table rows as select * from given")
+    model = LatentClasses(2, starts=4).fit(f"duckdb://{place}?table=rows", sample_weight="w")
+    _alike(model, here, frame)

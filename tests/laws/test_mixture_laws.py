@@ -56,12 +56,13 @@ def quiet(model: GaussianMixture, *rows: Any, **named: Any) -> GaussianMixture:
 def test_the_compiled_step_is_the_plain_one(diagonal: bool, outside: float) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(700, 5))
+    frame = np.stack([rng.normal(size=5), 1e-17 * np.ones(5), rng.uniform(0.5, 2.0, 5)])
     means, constants = rng.normal(size=(3, 5)), rng.normal(size=3)
     whitenings = np.tril(rng.normal(size=(3, 5, 5))) + 2.0 * np.eye(5)
     if diagonal:
         whitenings = np.ascontiguousarray(whitenings[:, range(5), range(5)])
     for weights in (np.empty(0), rng.uniform(0.1, 2.0, 700)):
-        given = rows, weights, means, whitenings, constants, outside
+        given = rows, frame, weights, means, whitenings, constants, outside
         for plain, fast in zip(
             mixture_sums.plain(*given), mixture_sums.compiled(*given), strict=True
         ):

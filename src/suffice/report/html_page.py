@@ -98,6 +98,21 @@ def rendered(
     links = "".join(f'<a href="#{key}">{head}</a>' for key, head, _ in sections)
     hint = f'<p class="care">{text(HINT)}</p>' if pictures and not album.installed else ""
     alive = living_parts(contents.comparison, contents.informative, album) if living else None
+    main = f'{_advice(contents)}{hint}<nav aria-label="Parts of this page">{links}</nav>{body}'
+    return document(called, _origin(contents.comparison, source), main, album, alive)
+
+
+def document(
+    called: str,
+    origin: str,
+    main: str,
+    album: Album,
+    alive: tuple[str, str, str] | None = None,
+) -> str:
+    """Return a whole page: a heading, where rows come from, what there is to say.
+
+    `alive` is what a script may load, its style, and the script.
+    """
     allowed, sheet, script = alive or ("", "", "")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -105,9 +120,8 @@ def rendered(
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}{allowed}">'
         f"<title>{text(cut(printable(called), 200))}</title>"
         f"<style>{_style(album)}{sheet}</style></head><body><header>"
-        f"<h1>{name(called, 200)}</h1>{_origin(contents.comparison, source)}</header>"
-        f"<main>{_advice(contents)}{hint}"
-        f'<nav aria-label="Parts of this page">{links}</nav>{body}</main>'
+        f"<h1>{name(called, 200)}</h1>{origin}</header>"
+        f"<main>{main}</main>"
         f"{script}<footer>Made by suffice {text(__version__)}. This file needs no network.</footer>"
         "</body></html>\n"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @tables_argument()
-@target_option("The column of labels.", required=True)
+@target_option("The column of labels.")
+@click.option(
+    "--clusters", type=click.Path(path_type=Path), metavar="FILE",
+    help="A page about these clusters instead: a file that suffice cluster wrote.",
+)  # fmt: skip
 @output_option("Where to write the page; - is standard output.  [default: report.html]")
 @force_option()
 @wait_option()
@@ -52,7 +56,8 @@ if TYPE_CHECKING:
 @columns_options
 def report(
     tables: tuple[str, ...],
-    target: str,
+    target: str | None,
+    clusters: Path | None,
     output: Path | None,
     force: bool,
     wait: float,
@@ -71,24 +76,71 @@ def report(
 
     What `suffice compare` says, with pictures; TABLE is what `suffice fit` takes. The page needs
     nothing else, and no network; in a browser its tables are sorted and its threshold is moved.
+    With --clusters it is a page about clusters: how many, how sure, what sets each apart.
 
     Example: suffice report flowers.csv --target species -o flowers.html
     """
     if str(output) == "-" and as_json:
         raise click.UsageError("--json and -o - both use standard output: write the page to a file")
+    if (target is None) == (clusters is None):
+        raise click.UsageError(
+            "give either --target, the column of labels, or --clusters, a file of clusters"
+        )
     from suffice.cli.terminal.messages import announce, note, say
     from suffice.cli.terminal.outputs import changing, check_output, is_page
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.cli.terminal.training_hooks import CommandHooks
-    from suffice.report.contents import Contents
     from suffice.report.figures import Album
-    from suffice.report.html_page import rendered, write_page
-    from suffice.training.compared_rows import ComparedRows
+    from suffice.report.html_page import write_page
 
     place = output or Path("report.html")
     printed = str(place) == "-"
     if not printed:  # a page may be looked at on a terminal
         check_output(place, tables, ours=is_page, what="a page that suffice has made", force=force)
+    if clusters is not None:
+        refused = [word for word, given in (("--drop", drop), ("--folds", folds)) if given]
+        if refused:
+            raise click.UsageError(f"{' and '.join(refused)} has no meaning beside --clusters")
+        html, said, record = _about_clusters(clusters, tables, reading, title, pictures=pictures)
+    else:
+        assert target is not None
+        html, said, record = _about_models(
+            tables, target, reading, drop, seed, all_rows=all_rows, folds=folds,
+            time_limit=time_limit, title=title, pictures=pictures, living=living,
+        )  # fmt: skip
+    if pictures and not Album(pictures).installed:
+        note("the page has no pictures without matplotlib: pip install 'suffice[plots]'")
+    if printed:
+        click.echo(html.encode("utf-8"), nl=False)
+        return
+    with changing(place, wait):
+        write_page(place, html)
+    if as_json:
+        print_json({"page": str(place), **record})
+    else:
+        say(said)
+    announce(f"{place}: a page of {len(html.encode('utf-8')) / 1000:,.0f} kB")
+
+
+def _about_models(
+    tables: tuple[str, ...],
+    target: str,
+    reading: TableReading,
+    drop: tuple[str, ...],
+    seed: int,
+    *,
+    all_rows: bool,
+    folds: int | None,
+    time_limit: float,
+    title: str | None,
+    pictures: bool,
+    living: bool,
+) -> tuple[str, str, dict[str, Any]]:
+    """Return the page about models, the advice, and what is on the page as plain values."""
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.report.contents import Contents
+    from suffice.report.html_page import rendered
+    from suffice.training.compared_rows import ComparedRows
+
     hooks = CommandHooks()
     rows = ComparedRows.read(tables, target, reading, drop, hooks, seed=seed, all_rows=all_rows)
     with _Stages() as stage:
@@ -105,18 +157,26 @@ def report(
             pictures=pictures,
             living=living,
         )
-    if pictures and not Album(pictures).installed:
-        note("the page has no pictures without matplotlib: pip install 'suffice[plots]'")
-    if printed:
-        click.echo(html.encode("utf-8"), nl=False)
-        return
-    with changing(place, wait):
-        write_page(place, html)
-    if as_json:
-        print_json({"page": str(place), **contents.record()})
-    else:
-        say(str(found.recommendation))
-    announce(f"{place}: a page of {len(html.encode('utf-8')) / 1000:,.0f} kB")
+    return html, str(found.recommendation), contents.record()
+
+
+def _about_clusters(
+    model: Path,
+    tables: tuple[str, ...],
+    reading: TableReading,
+    title: str | None,
+    *,
+    pictures: bool,
+) -> tuple[str, str, dict[str, Any]]:
+    """Return the page about clusters, what is said of them, and the same as plain values."""
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.report.clusters.page import clusters_page
+    from suffice.training.clusters.known_clusters import clusters_of
+
+    found = clusters_of(model, tables, reading, CommandHooks())
+    place = Path(found.rows.place).name
+    html = clusters_page(found, title=title, source=place, pictures=pictures)
+    return html, str(found), found.summary()
 
 
 def _origin(place: str, origin: str) -> str:

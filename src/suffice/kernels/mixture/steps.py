@@ -1,14 +1,16 @@
 """E-step and M-step in one pass: no array is as long as the rows.
 
     rows        (n, d) float64, complete
+    frame       (3, d) origin, what rounding took from it, and units: z = (x - origin)/units
     weights     (n,) float64, or empty: every row counts once
-    means       (k, d) the centres about which sums are taken: the components' means
+    means       (k, d) the centres about which sums are taken: the components' means, as z
     whitenings  (k, d, d) lower triangular, or (k, d) where columns are independent
     constants   (k,) log share and log density at the mean
     outside     log share and density of what is everywhere alike; -inf: there is none
 
-Returned are the log-likelihood, the weight outside, and of each component the weight (k,), the sums
-of x - m (k, d), and those of its products (k, d, d), or of its squares (k, d).
+Returned are the log-likelihood of z, the weight outside, and of each component the weight (k,), the
+sums of z - m (k, d), and those of its products (k, d, d), or of its squares (k, d). Rows of which a
+component has less than `LEAST` count for its weight, and not in the other two.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 BLOCK_CELLS = 1 << 15
 """Cells of one block: a quarter of a megabyte of doubles, gone through several times."""
+LEAST = 1e-20
+"""Responsibility below which a row is left out of a component's means and scatter: a million such
+rows add less than rounding does to the sums of one."""
 SAVED = 10_000.0
 """ns that the compiled loop saves for each cell of a fit, at least: several starts climb, in dozens
 of steps each."""
@@ -45,6 +50,7 @@ def _narrow_rows_pay(rows: Floats, *_: object) -> bool:
 @twin("suffice.kernels.mixture.steps_numba", when=_narrow_rows_pay)
 def mixture_sums(
     rows: Floats,
+    frame: Floats,
     weights: Floats,
     means: Floats,
     whitenings: Floats,
@@ -59,7 +65,7 @@ def mixture_sums(
     seconds = np.zeros((size, width) if diagonal else (size, width, width))
     step = max(1, BLOCK_CELLS // max(1, width))
     for start in range(0, len(rows), step):
-        block = rows[start : start + step]
+        block = (rows[start : start + step] - frame[0] - frame[1]) / frame[2]
         scores = np.empty((len(block), size))
         for c in range(size):
             gaps = block - means[c]
@@ -81,6 +87,7 @@ def mixture_sums(
             scores /= total[:, np.newaxis]
             noise += float((away / total).sum())
         held += scores.sum(axis=0)
+        scores[scores < LEAST] = 0.0
         for c in range(size):
             gaps = block - means[c]
             firsts[c] += scores[:, c] @ gaps

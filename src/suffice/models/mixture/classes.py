@@ -12,17 +12,11 @@ from suffice.errors import BadSetting, listed
 from suffice.models.gaussian.forms import parameter_count
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows
 from suffice.models.mixture.em import climb
-from suffice.models.mixture.fitting import (
-    FIRST_STEPS,
-    ROUGHLY,
-    MixtureSettings,
-    fit_mixture,
-    forms_to_try,
-)
+from suffice.models.mixture.fitting import ROUGHLY, MixtureSettings, fit_mixture, forms_to_try
 from suffice.models.mixture.law import law_of
 from suffice.models.mixture.laws import MixtureLaws, joined_laws
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
-from suffice.models.mixture.starts import Starts, started
+from suffice.models.mixture.starts import FIRST_STEPS, Starts, started
 from suffice.models.mixture.sums import Components, Expectation, MixtureSums, PatternSums
 from suffice.models.mixture.survey import SUBSAMPLE, RowSurvey
 from suffice.models.notes import Note

@@ -89,10 +89,17 @@ class Coordinates:
             complete,
         )
 
+    def chosen(self, rows: FloatArray) -> FloatArray:
+        """Return the columns (n, a) that vary, as the user has them."""
+        return rows if self.active.all() else rows[:, self.active]
+
+    def frame(self, mask: NDArray[np.bool_]) -> FloatArray:
+        """Return origin, what rounding took from it, and units (3, o) of some columns that vary."""
+        return np.stack([self.origin, self.origin_low, self.scale])[:, self.active][:, mask]
+
     def standardized(self, rows: FloatArray) -> FloatArray:
         """Return rows (n, a) in these coordinates; blanks stay blank."""
-        chosen = rows if self.active.all() else rows[:, self.active]
-        found = chosen - self.origin[self.active]
+        found = self.chosen(rows) - self.origin[self.active]
         found -= self.origin_low[self.active]
         found /= self.scale[self.active]
         return np.asarray(found, dtype=np.float64)

@@ -26,6 +26,9 @@ EAGER = 1e-4
 """Gain of a step, per row, below which steps are accelerated. Before that, where EM goes changes
 from step to step: at 1e-3, leaps led to another, lower maximum in 2 of the searches in which R's
 mclust is compared; at this, in none."""
+SUDDEN = 1e-3
+"""What a step gains, as a share of the one before, below which one estimate is enough: components
+are far apart, and a pass over all rows is saved. A choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,8 @@ def climb(
 
     Every step is a pass over the rows. A leap that acceleration proposes is taken if it is no
     worse than the point before it; if it is, the plain step is taken, which never is. It ends when
-    Aitken's estimate of what is still to be gained is below `tolerance` a row, twice running.
+    Aitken's estimate of what is still to be gained is below `tolerance` a row, twice running, or
+    once where a plain step has gained less than `SUDDEN` of the one before.
     """
     prior = maximization.prior
     rounding = COARSE if coordinates.trifle.any() else ROUNDING
@@ -103,7 +107,8 @@ def climb(
         still = abs(gain) <= rounding * abs(level)
         left = gain * rate / (1.0 - rate) if 0.0 < rate < 1.0 else np.inf
         near = near + 1 if still or left < tolerance * weight else 0
-        if near >= 2:
+        plain = before >= EAGER * weight  # what a leap has left says nothing about steps
+        if near >= 2 or (near and plain and rate < SUDDEN):
             converged = True
             break
     return Climb(here, sums.likelihood, tuple(history), converged)

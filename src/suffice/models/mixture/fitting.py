@@ -18,12 +18,10 @@ from suffice.models.mixture.em import Climb, climb
 from suffice.models.mixture.journey import Journey, Stage, Trial, begin_of
 from suffice.models.mixture.law import law_of, sure_logs
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
-from suffice.models.mixture.starts import Starts, started
+from suffice.models.mixture.starts import Race, Starts, started
 from suffice.models.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.mixture.sums import Components
@@ -34,11 +32,6 @@ MOST_COMPONENTS = 9
 """Components that are tried where their number is to be chosen: as in mclust."""
 FEW_COLUMNS_FORMS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI")
 """Forms that are tried where there are no more rows than columns: the others have no maximum."""
-FIRST_STEPS = 3
-"""Steps of EM from every start, after which the better half goes on. A choice."""
-MORE_STEPS = 12
-"""Steps of these before the best of them go on: where one number and form is all that is asked
-for. A choice."""
 BEST_STARTS = 2
 """Starts that go on to their maximum, on small tables. A choice."""
 MANY_STARTS = 6
@@ -297,7 +290,7 @@ class _Search:
 
     def _first_climbs(
         self, maximization: Maximization, k: int, noise: float, volume: float, *, every: bool
-    ) -> Sequence[Climb]:
+    ) -> list[Climb]:
         """Return the best of some steps of EM from every start, under a prior: none collapses."""
         coordinates = maximization.coordinates
         key = self._coordinates.get(True) is coordinates
@@ -306,24 +299,9 @@ class _Search:
             self._starts[key] = Starts(
                 self.sample.rows, coordinates, self.settings.seed, noisy=noisy
             )
-        starts = self._starts[key]
-        held = MixtureRows(self.sample.first(starts.size), None)
-        prior = ComponentPrior.of(maximization.form, k, coordinates)
-        careful = Maximization(maximization.form, coordinates, prior)
-
-        def some_steps(begin: Components, steps: int) -> Climb:
-            return climb(held, coordinates, careful, begin, tolerance=ROUGHLY, most_steps=steps)
-
-        found = [
-            some_steps(started(one, held.rows, None, careful, noise, volume), FIRST_STEPS)
-            for one in starts.partitions(k, every=every)
-        ]
-        found.sort(key=lambda one: -one.objective)
-        if every and len(found) > self._goes_on:
-            half = found[: max(self._goes_on, (len(found) + 1) // 2)]
-            found = [some_steps(one.components, MORE_STEPS) for one in half]
-            found.sort(key=lambda one: -one.objective)
-        return found
+        large = self._goes_on == 1
+        race = Race(self._starts[key], self.sample.rows, maximization, noise, volume, ROUGHLY)
+        return race.run(k, every=every, large=large)
 
     def _finished(
         self, trial: Trial, top: Climb, maximization: Maximization, trials: tuple[Trial, ...]

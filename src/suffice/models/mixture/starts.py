@@ -6,6 +6,7 @@ often a row is repeated changes a start.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,12 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.linear_algebra import EPSILON
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
+from suffice.models.mixture.coordinates import MixtureRows
+from suffice.models.mixture.em import Climb, climb
+from suffice.models.mixture.maximization import ComponentPrior, Maximization
 
 if TYPE_CHECKING:
     from suffice.models.mixture.coordinates import Coordinates
-    from suffice.models.mixture.maximization import Maximization
     from suffice.models.mixture.sums import Components
     from suffice.rows import FloatArray, IntArray
 
@@ -36,6 +39,14 @@ make EM independent: on iris, with three components of form VVV, none of its sta
 highest maximum that is known, and a third of these do."""
 DRAWS = 4
 """Draws of k-means++ for each number of components. A choice."""
+FIRST_STEPS = 3
+"""Steps of EM from every start, after which the better half goes on. A choice."""
+MORE_STEPS = 12
+"""Steps of these before the best of them go on: where one number and form is all that is asked
+for. A choice."""
+AGREED = 3
+"""Starts that have to lead to one maximum, and none higher, for no others to be tried: of a
+large table they are a tree's and k-means' in two views. A choice."""
 
 
 class Starts:
@@ -61,6 +72,7 @@ class Starts:
         self._views = [*white, z]
         self._trees: dict[int, Any] = {}
         self._known: dict[tuple[int, bool], list[FloatArray]] = {}
+        self._repeats: dict[int, list[int]] = {}
 
     def partitions(self, components: int, *, every: bool = False) -> list[FloatArray]:
         """Return partitions into so many parts as shares (m, k), none twice.
@@ -89,8 +101,15 @@ class Starts:
             if every:
                 found += self._scattered(view, components)
         different = {_canonical(one).tobytes(): one for one in reversed(found)}
-        kept = reversed(different.values())
-        return [one for one in kept if len(np.unique(one)) == components]
+        kept = [one for one in reversed(different.values()) if len(np.unique(one)) == components]
+        if not every:
+            keys = [_canonical(one).tobytes() for one in found]
+            self._repeats[components] = [keys.count(_canonical(one).tobytes()) for one in kept]
+        return kept
+
+    def repeats(self, components: int) -> list[int]:
+        """Return how often each of the partitions (not of `every` one) was found."""
+        return self._repeats.get(components, [1])
 
     def _agglomerated(self, view: int, components: int) -> IntArray:
         """Cut Ward's tree of the first rows; the others join the nearest mean."""
@@ -193,6 +212,55 @@ def _squares(z: FloatArray, lengths: FloatArray, centres: FloatArray) -> FloatAr
     found += lengths[:, np.newaxis]
     found += np.einsum("ij,ij->i", centres, centres)
     return np.maximum(found, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """Some steps of EM from every start, under a prior so that none collapses, and the best."""
+
+    starts: Starts
+    sample: FloatArray
+    maximization: Maximization
+    noise: float
+    log_volume: float
+    tolerance: float
+
+    def run(self, components: int, *, every: bool, large: bool) -> list[Climb]:
+        """Return where starts have led, the best first; those of a `large` table may be few."""
+        held = MixtureRows(self.sample[: self.starts.size], None)
+        form, coordinates = self.maximization.form, self.maximization.coordinates
+        prior = ComponentPrior.of(form, components, coordinates)
+        careful = Maximization(form, coordinates, prior)
+
+        def some_steps(begin: Components, steps: int) -> Climb:
+            return climb(
+                held, coordinates, careful, begin, tolerance=self.tolerance, most_steps=steps
+            )
+
+        def first_steps(partitions: list[FloatArray]) -> list[Climb]:
+            begun = (
+                started(one, held.rows, None, careful, self.noise, self.log_volume)
+                for one in partitions
+            )
+            return [some_steps(one, FIRST_STEPS) for one in begun]
+
+        if every and large:
+            found = first_steps(self.starts.partitions(components))
+            repeats = self.starts.repeats(components)
+            best = max(found, key=lambda one: one.objective, default=None)
+            level = np.inf if best is None else best.objective - self.tolerance * held.size
+            pairs = zip(found, repeats, strict=True)
+            agreed = sum(many for one, many in pairs if one.objective >= level)
+            if best is not None and agreed >= AGREED:
+                return [best]
+        found = first_steps(self.starts.partitions(components, every=every))
+        found.sort(key=lambda one: -one.objective)
+        most = 1 if large else 2
+        if every and len(found) > most:
+            half = found[: max(most, (len(found) + 1) // 2)]
+            found = [some_steps(one.components, MORE_STEPS) for one in half]
+            found.sort(key=lambda one: -one.objective)
+        return found
 
 
 def started(

@@ -110,22 +110,22 @@ class Expectation:
 
     def __call__(self, rows: FloatArray, weights: FloatArray | None) -> MixtureSums:
         """Return the sums of some rows (n, d) as the user has them."""
-        z = self.coordinates.standardized(rows)
+        x = self.coordinates.chosen(rows)
         w = np.empty(0) if weights is None else weights
-        if self.coordinates.complete or not np.isnan(z).any():
-            return self._pattern(z, w, np.ones(z.shape[1], dtype=bool))
+        if self.coordinates.complete or not np.isnan(x).any():
+            return self._pattern(x, w, np.ones(x.shape[1], dtype=bool))
         merged = MixtureSums(0.0, 0.0, {})
-        seen = ~np.isnan(z)
+        seen = ~np.isnan(x)
         keys = np.packbits(seen, axis=1)
         _, first, codes = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         for place, start in enumerate(first):
             chosen = np.flatnonzero(codes.ravel() == place)
             mask = seen[start]
-            part = np.ascontiguousarray(z[np.ix_(chosen, mask)])
+            part = np.ascontiguousarray(x[np.ix_(chosen, mask)])
             merged = merged + self._pattern(part, w[chosen] if len(w) else w, mask)
         return merged
 
-    def _pattern(self, z: FloatArray, weights: FloatArray, mask: NDArray[np.bool_]) -> MixtureSums:
+    def _pattern(self, x: FloatArray, weights: FloatArray, mask: NDArray[np.bool_]) -> MixtureSums:
         whitenings, constants = self.law(mask)
         outside = self.components.outside if mask.all() else -np.inf
         if self.components.noise > 0.0 and not mask.all():
@@ -134,11 +134,11 @@ class Expectation:
             outside = float(np.log(self.components.noise) - share * self.components.log_volume)
         means = np.ascontiguousarray(self.components.means[:, mask])
         likelihood, noise, held, firsts, seconds = mixture_sums(
-            z, weights, means, whitenings, constants, outside
+            x, self.coordinates.frame(mask), weights, means, whitenings, constants, outside
         )
         # Densities are those of the user's units.
         scale = np.log(self.coordinates.scale[self.coordinates.active][mask]).sum()
-        total = float(weights.sum()) if len(weights) else float(len(z))
+        total = float(weights.sum()) if len(weights) else float(len(x))
         likelihood -= float(scale) * total
         return MixtureSums(likelihood, noise, {mask.tobytes(): PatternSums(held, firsts, seconds)})
 

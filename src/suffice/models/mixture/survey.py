@@ -63,6 +63,7 @@ class SampledRows:
         nothing = np.empty(0, dtype=np.uint64)
         held = cls(np.empty((0, width)), nothing, np.empty(0), most, whole=True)
         step = max(1, HASHED_CELLS // max(1, width))
+        found: list[tuple[FloatArray, NDArray[np.uint64], FloatArray]] = []
         for start in range(0, len(rows), step):
             block = rows[start : start + step]
             hashes = joined_hashes([content_hashes(block, range(width))])
@@ -70,8 +71,12 @@ class SampledRows:
             if not held.whole:
                 near = hashes <= held.hashes[-1]
                 block, hashes, own = block[near], hashes[near], own[near]
-            more = np.asarray(block, dtype=np.float64)
-            held = held + cls(more, hashes, own, most, held.whole)
+            found.append((np.array(block, dtype=np.float64), hashes, own))
+            # Sorting is done where it is worth it: once what was found could fill the sample.
+            if sum(map(len, (one for _, one, _ in found))) > most or start + step >= len(rows):
+                more = (np.concatenate(parts) for parts in zip(*found, strict=True))
+                held = held + cls(*more, most, held.whole)
+                found = []
         return held
 
     def __add__(self, other: Self) -> Self:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.evaluation.work_progress import SilentProgress
 from suffice.learning.table_recipe import TableNotes
-from suffice.models.mixture.journey import Journey
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
 from suffice.printing.terminal_words import wrapped
 from suffice.sources.arrow_frames import frame_of
@@ -22,6 +20,7 @@ from suffice.training.clusters.latent import (
     other_columns,
 )
 from suffice.training.clusters.numeric_rows import NumericRows, cells_of
+from suffice.training.clusters.search_progress import SearchProgress
 from suffice.training.decimals import STATE as DECIMALS
 from suffice.training.decimals import decimals_of
 from suffice.training.saved_models import Saved
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.estimators.setting_types import Criterion
-    from suffice.evaluation.work_progress import ProgressMeter
-    from suffice.models.mixture.journey import Stage
     from suffice.rows import FloatArray, IntArray
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
@@ -155,24 +152,29 @@ class Clusters:
             self.mixture.covariance_form_, len(self.clusters), len(self.rows.names)
         )
 
-    def __str__(self) -> str:
-        """Return it for a person to read."""
-        size = self.rows.table.size
-        width = len(self.rows.names)
-        found = len(self.clusters)
-        title = (
+    @property
+    def title(self) -> str:
+        """How many there are, of what."""
+        size, width, found = self.rows.table.size, len(self.rows.names), len(self.clusters)
+        return (
             f"{found} cluster{'s' * (found != 1)} in {size:,} rows of "
             f"{width} numeric column{'s' * (width != 1)}"
         )
-        facts = [
-            f"Form: {self.form} ({self.mixture.covariance_form_}).",
-            *self._choice(),
-        ]
-        if found > 1:
-            facts.append(
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Sentences on their form, why that and so many, and how sure rows are of theirs."""
+        size = self.rows.table.size
+        said = [f"Form: {self.form} ({self.mixture.covariance_form_}).", *self._choice()]
+        if len(self.clusters) > 1:
+            said.append(
                 f"Certainty: the mean uncertainty is {_percent(self.uncertainty)}; {self.unsure:,} "
                 f"of {size:,} rows are less than {SURE:.0%} certain of their cluster."
             )
+        return tuple(said)
+
+    def __str__(self) -> str:
+        """Return it for a person to read."""
         table = TextTable(
             "",
             (
@@ -184,13 +186,13 @@ class Clusters:
             ),
             tuple((c.number, c.rows, c.share, c.uncertainty, c.unsure) for c in self.clusters),
         )
-        parts = [title, "\n".join(map(wrapped, facts)), str(table)]
-        if found > 1:
+        parts = [self.title, "\n".join(map(wrapped, self.facts)), str(table)]
+        if len(self.clusters) > 1:
             said = [
                 "What sets each apart, by its means; sd is the standard deviation within clusters:"
             ]
             for one in self.clusters:
-                said += [f"cluster {one.number}", *(f"  {line}" for line in _differences(one))]
+                said += [f"cluster {one.number}", *(f"  {line}" for line in differences(one))]
             parts.append("\n".join(said))
         return "\n\n".join(parts)
 
@@ -275,35 +277,12 @@ def cluster_rows(
     used = {name: rows.spellings[name] for name in rows.names if name in rows.spellings}
     notes = TableNotes(None, None, dropped, spellings=used)
     mixture.take_notes(replace(notes, more={DECIMALS: decimals}))
-    return _described(mixture, rows, Saved(mixture, notes, decimals))
+    return described_mixture(rows, Saved(mixture, notes, decimals))
 
 
-class SearchProgress(Journey):
-    """Shows how many of the numbers and forms have been tried, and counts the steps of EM."""
-
-    def __init__(self) -> None:
-        self.meter: ProgressMeter = SilentProgress()
-        self.wanted = self.tried = 0
-
-    def planned(self, trials: int) -> None:
-        """Hear how many numbers and forms there are to be tried."""
-        self.wanted = trials
-
-    def step(self, form: str, components: int, stage: Stage) -> None:  # noqa: ARG002
-        """Count a step."""
-        self.meter.more(1)
-
-    def done(self, form: str, components: int, stage: Stage) -> None:  # noqa: ARG002
-        """Count a number and form."""
-        self.tried += 1
-
-    def share(self) -> float | None:
-        """Return which part of them has been tried; of one alone nobody knows."""
-        return self.tried / self.wanted if self.wanted > 1 else None
-
-
-def _described(model: Any, rows: NumericRows, saved: Saved) -> Clusters:
-    """Return what a mixture says about the rows that it was fitted to."""
+def described_mixture(rows: NumericRows, saved: Saved) -> Clusters:
+    """Return what a mixture says about rows, those that it was fitted to or others."""
+    model = saved.model
     cells = cells_of(rows.table)
     frame = frame_of(rows.table)
     codes: IntArray = model.predict(frame)
@@ -367,7 +346,7 @@ def form_in_words(form: str, components: int, width: int) -> str:
     return f"ellipsoids of {SIZES[size]}, {SHAPES[shape]} and {DIRECTIONS[direction]}"
 
 
-def _differences(cluster: Cluster) -> list[str]:
+def differences(cluster: Cluster) -> list[str]:
     """Return in words what sets a cluster apart, a column a line."""
     said = cluster.apart
     if not said:

@@ -110,20 +110,30 @@ class LatentClusters:
             ],
         }
 
-    def __str__(self) -> str:
-        """Return it for a person to read."""
+    @property
+    def title(self) -> str:
+        """How many there are, of what."""
         size, width, found = self.rows.table.size, len(self.rows.names), len(self.clusters)
-        title = (
+        return (
             f"{found} cluster{'s' * (found != 1)} in {size:,} rows of {width} "
             f"column{'s' * (width != 1)}"
         )
-        facts = [f"Within a cluster, columns are independent: {self._families()}."]
-        facts += self._choice()
-        if found > 1:
-            facts.append(
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Sentences on their columns, why so many, and how sure rows are of theirs."""
+        said = [f"Within a cluster, columns are independent: {self._families()}."]
+        said += self._choice()
+        if len(self.clusters) > 1:
+            said.append(
                 f"Certainty: the mean uncertainty is {_percent(self.uncertainty)}; {self.unsure:,} "
-                f"of {size:,} rows are less than {SURE:.0%} certain of their cluster."
+                f"of {self.rows.table.size:,} rows are less than {SURE:.0%} certain of their "
+                "cluster."
             )
+        return tuple(said)
+
+    def __str__(self) -> str:
+        """Return it for a person to read."""
         table = TextTable(
             "",
             (
@@ -135,11 +145,11 @@ class LatentClusters:
             ),
             tuple((c.number, c.rows, c.share, c.uncertainty, c.unsure) for c in self.clusters),
         )
-        parts = [title, "\n".join(map(wrapped, facts)), str(table)]
-        if found > 1:
+        parts = [self.title, "\n".join(map(wrapped, self.facts)), str(table)]
+        if len(self.clusters) > 1:
             said = ["What sets each apart, the most informative column first:"]
             for one in self.clusters:
-                said += [f"cluster {one.number}", *(f"  {line}" for line in _differences(one))]
+                said += [f"cluster {one.number}", *(f"  {line}" for line in class_differences(one))]
             parts.append("\n".join(said))
         return "\n\n".join(parts)
 
@@ -195,9 +205,15 @@ def latent_clusters(
     dropped = tuple(one.name for one in rows.dropped)
     used = {name: rows.spellings[name] for name in rows.names if name in rows.spellings}
     notes = TableNotes(None, None, dropped, spellings=used)
+    model.take_notes(replace(notes, more={DECIMALS: decimals}))
+    return described_classes(rows, Saved(model, notes, decimals))
+
+
+def described_classes(rows: NumericRows, saved: Saved) -> LatentClusters:
+    """Return what latent classes say about rows, those that they were fitted to or others."""
+    model, frame = saved.model, frame_of(rows.table)
     codes, unsure = model.predict(frame), model.uncertainty(frame)
     low, profiles = unsure > 1.0 - SURE, model.profiles()
-    model.take_notes(replace(notes, more={DECIMALS: decimals}))
     clusters = tuple(
         LatentCluster(
             number,
@@ -209,11 +225,10 @@ def latent_clusters(
         )
         for number in range(model.components_)
     )
-    saved = Saved(model, notes, decimals)
     return LatentClusters(saved, rows, clusters, float(unsure.mean()), int(low.sum()))
 
 
-def _differences(cluster: LatentCluster) -> list[str]:
+def class_differences(cluster: LatentCluster) -> list[str]:
     """Return in words what sets a cluster apart, a column a line."""
     apart = [one for one in cluster.columns if one["distance"] >= APART]
     if not apart:

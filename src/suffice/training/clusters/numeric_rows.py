@@ -114,7 +114,7 @@ class NumericRows:
                 else "give a table with numeric columns that vary",
             )
         table = table.take(kept)
-        there = _with_a_cell(table)
+        there = with_a_cell(table)
         blank = int((~there).sum())
         if blank:
             what = "cell" if mixed else "number"
@@ -158,7 +158,7 @@ def _numeric(
     return (wanted, others) if wanted else (tuple(names), ())
 
 
-def _with_a_cell(table: Table) -> NDArray[np.bool_]:
+def with_a_cell(table: Table) -> NDArray[np.bool_]:
     """Return which rows have any cell."""
     there = np.zeros(table.size, dtype=bool)
     for j, kind in enumerate(table.kinds):
