@@ -20,13 +20,15 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--length", type=int, default=3000, help="rows of a stream")
     parser.add_argument("--store", type=Path, help="of sets: counts are added to this file")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of sets: CPU a table and model")
     parser.add_argument("--peer", default="suffice", choices=["suffice", "evidently", "nannyml"])
     parser.add_argument("--columns", type=int, default=50)
     given = parser.parse_args(arguments)
     if given.what == "sets":
-        from benchmarks.guarantees.sets import measure_sets
+        from benchmarks.guarantees.sets import Plan, measure_sets
 
-        measure_sets(given.tables, given.splits, given.rows, given.asked, given.models, given.store)
+        plan = Plan(given.splits, given.rows, given.asked, given.seconds)
+        measure_sets(given.tables, plan, given.models, given.store)
     elif given.what in ("streams", "batches", "accuracy"):
         from benchmarks.guarantees import watching
 
