@@ -1,4 +1,4 @@
-"""CPU of an audit beside five-fold probabilities of logistic regression and forests, interleaved."""
+"""CPU of an audit beside five-fold probabilities of two models, in interleaved rounds."""
 
 from __future__ import annotations
 

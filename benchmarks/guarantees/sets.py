@@ -112,9 +112,7 @@ def _affordable(model: Callable[[], Any], name: str, plan: Plan) -> int:
     return int(np.clip(room / each, TRIED[0], plan.asked))
 
 
-def _split(
-    cell: dict[str, Any], make: Callable[[], Any], name: str, rows: int, asked: int
-) -> None:
+def _split(cell: dict[str, Any], make: Callable[[], Any], name: str, rows: int, asked: int) -> None:
     """Learn from some rows, ask about others in every way, and add up what sets held."""
     X, y = table(name)
     seed = cell["splits"]

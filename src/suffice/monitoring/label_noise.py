@@ -191,7 +191,7 @@ def _given_label(g: FloatArray, codes: IntArray, confusion: FloatArray) -> Float
 
 
 def _wrong(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> FloatArray:
-    """Return how many labels are wrong under Q (b,), for each of some weights of the rows (b, n)."""
+    """Return how many labels are wrong under Q (b,), for each of some weights of rows (b, n)."""
     found = _confusions(parts, weights)
     right = np.zeros(len(weights))
     for y, (rows, told) in enumerate(parts):
