@@ -10,7 +10,7 @@ from pathlib import Path
 def main(arguments: list[str]) -> None:
     """Measure what is asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    what = ["sets", "streams", "batches", "accuracy", "mapie", "cleanlab", "drift"]
+    what = ["sets", "streams", "batches", "accuracy", "mapie", "cleanlab", "audit-speed", "drift"]
     parser.add_argument("what", choices=what)
     parser.add_argument("--splits", type=int, default=50, help="or draws, or batches")
     parser.add_argument("--tables", nargs="*")
@@ -20,13 +20,15 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--length", type=int, default=3000, help="rows of a stream")
     parser.add_argument("--store", type=Path, help="of sets: counts are added to this file")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of sets: CPU a cell")
     parser.add_argument("--peer", default="suffice", choices=["suffice", "evidently", "nannyml"])
     parser.add_argument("--columns", type=int, default=50)
     given = parser.parse_args(arguments)
     if given.what == "sets":
-        from benchmarks.guarantees.sets import measure_sets
+        from benchmarks.guarantees.sets import Plan, measure_sets
 
-        measure_sets(given.tables, given.splits, given.rows, given.asked, given.models, given.store)
+        plan = Plan(given.splits, given.rows, given.asked, given.seconds)
+        measure_sets(given.tables, plan, given.models, given.store)
     elif given.what in ("streams", "batches", "accuracy"):
         from benchmarks.guarantees import watching
 
@@ -44,6 +46,10 @@ def main(arguments: list[str]) -> None:
         from benchmarks.guarantees.against_cleanlab import measure_cleanlab
 
         measure_cleanlab(given.tables, given.splits, given.rows)
+    elif given.what == "audit-speed":
+        from benchmarks.guarantees.audit_speed import measure_audit_speed
+
+        measure_audit_speed([400, given.rows], given.columns, classes=2, rounds=3)
     else:
         from benchmarks.guarantees.against_drift_tools import measure_drift
 

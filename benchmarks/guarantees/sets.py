@@ -5,123 +5,219 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.small_tables.tables import names, table
-from suffice import GaussianDiscriminant, LogisticRegression, MixtureDiscriminant, NaiveBayes, Pool
+from suffice import (
+    GaussianDiscriminant,
+    LogisticRegression,
+    MixtureDiscriminant,
+    NaiveBayes,
+    Pool,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 FEWEST = 100
 """Rows of a table: with fewer a split says little."""
+OF_CLASS = 20
+"""Training rows from which on a class is looked at by itself: with fewer than 9 it is in every set
+at 90 %, and such sets would only raise the mean."""
+TOLD = 10
+"""Splits from which on their spread is a standard error."""
+TRIED = (2, 12)
+"""Rows that are asked about to see how long a fit takes, and how long each row."""
+SLACK = 3.0
+"""How much more than its seconds a cell may take before splits are left out."""
 COVERAGE = 0.9
 """What is asked of sets."""
-MODELS = {
+MODELS: dict[str, Callable[[], Any]] = {
     "gda": GaussianDiscriminant,
     "qda, pool .5": lambda: GaussianDiscriminant("per-class", pool=0.5),
-    "diagonal": lambda: GaussianDiscriminant("diagonal"),
-    "predictive": lambda: GaussianDiscriminant(predictive=1.0),
-    "naive Bayes": NaiveBayes,
     "logistic, penalty 1": lambda: LogisticRegression(1.0),
+    "naive Bayes": NaiveBayes,
+    "diagonal": lambda: GaussianDiscriminant("diagonal"),
+    "shared-diagonal": lambda: GaussianDiscriminant("shared-diagonal"),
+    "spherical": lambda: GaussianDiscriminant("spherical"),
+    "factors": lambda: GaussianDiscriminant(factors=2),
+    "predictive": lambda: GaussianDiscriminant(predictive=1.0),
     "mixtures": lambda: MixtureDiscriminant(components=2, random_state=0),
     "pool": Pool,
 }
 """Estimators with fixed settings; a pool weighs its members by the rows."""
+WAYS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "class": {"within": "class"},
+    "random": {"randomized": True},
+}
+"""How sets are made: at least the coverage, in every class, and exactly."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many splits, rows to learn from, rows to ask about, and seconds of CPU a cell."""
+
+    splits: int
+    rows: int
+    asked: int
+    seconds: float
 
 
 def measure_sets(
-    chosen: list[str] | None,
-    splits: int,
-    rows: int,
-    asked: int,
-    models: list[str] | None = None,
-    store: Path | None = None,
+    chosen: list[str] | None, plan: Plan, models: list[str] | None = None, store: Path | None = None
 ) -> None:
-    """Print coverage at 90 %, its clustered standard error, and the mean size of sets.
+    """Print coverage at 90 %, its standard error clustered by splits, and the mean size of sets.
 
-    With `store`, counts of every split are kept in a file; splits that it has are not run again.
+    With `store`, sums over splits are kept in a file; splits that it has are not run again.
     """
     known = json.loads(store.read_text()) if store is not None and store.exists() else {}
-    print(
-        "| table | model | splits | coverage | se | size | CPU s |\n|---|---|---|---|---|---|---|"
-    )
-    for name in chosen or names():
-        X, y = table(name)
-        if len(y) < FEWEST:
-            continue
-        for called in models or MODELS:
+    print("| model | table | splits | asked | all | se | size | class | random | CPU s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for called in models or MODELS:
+        for name in chosen or names():
+            if len(table(name)[1]) < FEWEST:
+                continue
+            cell = known.setdefault(f"{called}/{name}/{plan.rows}", {"splits": 0, "sums": {}})
             start = time.process_time()
-            held = known.setdefault(f"{name}/{called}/{rows}", {})
-            for seed in range(splits):
-                if str(seed) not in held:
-                    held[str(seed)] = _split(MODELS[called](), X, y, rows, asked, seed)
+            asked = _affordable(MODELS[called], name, plan) if not cell["splits"] else cell["asked"]
+            cell["asked"] = asked
+            while asked and cell["splits"] < plan.splits:
+                _split(cell, MODELS[called], name, plan.rows, asked)
+                if time.process_time() - start > SLACK * plan.seconds:
+                    break
             if store is not None:
-                store.write_text(json.dumps(known))
-            print(_line(name, called, held, time.process_time() - start), flush=True)
-    _summary(known)
+                store.write_text(json.dumps(known, indent=0) + "\n")
+            print(_line(name, called, cell, time.process_time() - start), flush=True)
+        print(_summary(known, called), flush=True)
 
 
-def _line(name: str, called: str, held: dict[str, Any], spent: float) -> str:
-    told = [one for one in held.values() if one is not None]
-    if not told:
-        return f"| {name} | {called} | 0 | refused | | | |"
-    shares, sizes = (
-        np.array([a / n for a, _, n, _ in told]),
-        np.array([b / n for _, b, n, _ in told]),
-    )
-    error = shares.std(ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else np.nan
-    return (
-        f"| {name} | {called} | {len(told)} | {shares.mean():.3f} | {error:.3f} "
-        f"| {sizes.mean():.2f} | {spent:.1f} |"
-    )
+def _affordable(model: Callable[[], Any], name: str, plan: Plan) -> int:
+    """Return how many rows a split can ask about within the time; 0 where the model refuses."""
+    trial: dict[str, Any] = {"splits": 0, "sums": {}}
+    _split(trial, model, name, plan.rows, TRIED[0])  # compiles
+    if not trial["sums"]:
+        return 0
+    spent = []
+    for some in TRIED:
+        start = time.process_time()
+        _split(trial, model, name, plan.rows, some)
+        spent.append(time.process_time() - start)
+    each = max((spent[1] - spent[0]) / (TRIED[1] - TRIED[0]), 1e-6)
+    room = plan.seconds / plan.splits - (spent[0] - TRIED[0] * each)
+    return int(np.clip(room / each, TRIED[0], plan.asked))
 
 
-def _summary(known: dict[str, Any]) -> None:
-    """Print, model by model, the coverage over all tables, and the tables that fall short.
-
-    Short is below the stated coverage by more than three standard errors, corrected for how many
-    tables there are. Asked rows of one split share its training rows: that is in the error.
-    """
-    from scipy import stats
-
-    for called in dict.fromkeys(key.split("/")[1] for key in known):
-        cells = []
-        for key, held in known.items():
-            told = [one for one in held.values() if one is not None]
-            if key.split("/")[1] == called and told:
-                right, sizes, asked, learned = (sum(one[j] for one in told) for j in range(4))
-                error = np.sqrt(COVERAGE * (1.0 - COVERAGE) * (1.0 / asked + 1.0 / learned))
-                cells.append((key.split("/")[0], right, asked, sizes / asked, error))
-        if not cells:
-            continue
-        most = stats.norm.isf(stats.norm.sf(3.0) / len(cells))
-        short = [
-            name
-            for name, right, asked, _, error in cells
-            if right / asked < COVERAGE - most * error
-        ]
-        shares = [right / asked for _, right, asked, *_ in cells]
-        print(
-            f"{called}: {len(cells)} tables, {sum(c[2] for c in cells):,} sets: coverage "
-            f"{np.mean(shares):.3f} ({min(shares):.3f} to {max(shares):.3f}), mean size "
-            f"{np.mean([c[3] for c in cells]):.2f}; short on {short or 'none'}"
-        )
-
-
-def _split(model: Any, X: Any, y: Any, rows: int, asked: int, seed: int) -> Any:
-    """Return sets that hold the label, their sizes added up, and how many; None if refused."""
+def _split(cell: dict[str, Any], make: Callable[[], Any], name: str, rows: int, asked: int) -> None:
+    """Learn from some rows, ask about others in every way, and add up what sets held."""
+    X, y = table(name)
+    seed = cell["splits"]
+    cell["splits"] += 1
     order = np.random.default_rng(seed).permutation(len(y))
     first = min(rows, len(y) // 2)
     train, test = order[:first], order[first : first + asked]
-    kept = np.isin(y[test], np.unique(y[train]))  # a class never seen is in no set
+    labels = y[test]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            fitted = model.fit(X.iloc[train], y[train])
-            found = fitted.prediction_set(X.iloc[test], COVERAGE, rows=(X.iloc[train], y[train]))
-        except ValueError:
-            return None
-    return [int((found.holds(y[test]) & kept).sum()), int(found.sizes.sum()), len(test), first]
+            fitted = make().fit(X.iloc[train], y[train])
+            for way, settings in WAYS.items():
+                found = fitted.prediction_set(
+                    X.iloc[test], COVERAGE, rows=(X.iloc[train], y[train]), **settings
+                )
+                # A class never seen is in no set.
+                held = found.holds(labels) & np.isin(labels, fitted.classes_)
+                if way == "random":  # without the likeliest class, which is always in the set
+                    places = {label: c for c, label in enumerate(fitted.classes_.tolist())}
+                    held = np.array([
+                        label in places and row[places[label]] > 1.0 - COVERAGE
+                        for label, row in zip(labels, found.p_values, strict=True)
+                    ])  # fmt: skip
+                if way == "all":
+                    _add(cell, "size", found.sizes.sum(), len(test))
+                if way == "class":
+                    for label, count in zip(*np.unique(y[train], return_counts=True), strict=True):
+                        if count >= OF_CLASS and (labels == label).any():
+                            _add(cell, f"={label}", held[labels == label].sum(),
+                                 (labels == label).sum())  # fmt: skip
+                else:
+                    _add(cell, way, held.sum(), len(test))
+        except ValueError as refused:
+            cell["refused"] = str(refused)[:200]
+
+
+def _add(cell: dict[str, Any], what: str, held: Any, of: Any) -> None:
+    """Add a split to the sums from which a ratio and its error by splits follow."""
+    sums = cell["sums"].setdefault(what, [0] * 6)
+    a, b = int(held), int(of)
+    for j, value in enumerate((1, a, b, a * a, a * b, b * b)):
+        sums[j] += value
+
+
+def _ratio(sums: list[int]) -> tuple[float, float]:
+    """Return held / asked, and its standard error: splits are drawn independently, rows are not."""
+    n, a, b, aa, ab, bb = sums
+    share = a / b
+    rest = max(0.0, aa - 2.0 * share * ab + share * share * bb)
+    return share, float(np.sqrt(rest * n / max(1, n - 1)) / b)
+
+
+def _line(name: str, called: str, cell: dict[str, Any], spent: float) -> str:
+    if not cell["sums"]:
+        return f"| {called} | {name} | 0 | refused: {cell.get('refused', '')} | | | | | | |"
+    share, error = _ratio(cell["sums"]["all"])
+    of_class = [_ratio(sums)[0] for what, sums in cell["sums"].items() if what.startswith("=")]
+    least = f"{min(of_class):.3f}" if of_class else ""
+    return (
+        f"| {called} | {name} | {cell['splits']} | {cell['asked']} | {share:.3f} | {error:.3f} "
+        f"| {_ratio(cell['sums']['size'])[0]:.2f} | {least} "
+        f"| {_ratio(cell['sums']['random'])[0]:.3f} | {spent:.1f} |"
+    )
+
+
+def _summary(known: dict[str, Any], called: str) -> str:
+    """Return the coverage of a model over all tables, and the tables that fall short.
+
+    Short is below the stated coverage by more than three standard errors, corrected for how many
+    tables (or classes of tables) there are; at random, away from it on either side.
+    """
+    from scipy import stats
+
+    cells = {
+        key.split("/")[1]: cell["sums"]
+        for key, cell in known.items()
+        if key.split("/")[0] == called and cell["sums"]
+    }
+    if not cells:
+        return f"{called}: refused everywhere"
+    parts = []
+    for way in ("all", "class", "random"):
+        some = {
+            f"{name}{what if way == 'class' else ''}": _ratio(sums[what])
+            for name, sums in cells.items()
+            for what in sums
+            if (what == way if way != "class" else what.startswith("=")) and sums[what][0] >= TOLD
+        }
+        if not some:
+            continue
+        most = stats.norm.isf(stats.norm.sf(3.0) / len(some))
+        far = {
+            name: round(share, 3)
+            for name, (share, error) in some.items()
+            if (abs(share - COVERAGE) if way == "random" else COVERAGE - share)
+            > most * max(error, 1e-3)
+        }
+        shares = [share for share, _ in some.values()]
+        parts.append(
+            f"{way}: {len(some)} cells, mean {np.mean(shares):.3f} ({min(shares):.3f} to "
+            f"{max(shares):.3f}), off: {far or 'none'}"
+        )
+    sets = sum(sums["all"][2] for sums in cells.values())
+    size = np.mean([_ratio(sums["size"])[0] for sums in cells.values()])
+    return f"{called}: {len(cells)} tables, {sets:,} sets, {size:.2f} classes a set; " + "; ".join(
+        parts
+    )

@@ -41,7 +41,7 @@ def test_the_engine_answers_as_python_does(node: str, root: Path, tmp_path: Path
         capture_output=True, text=True, env={"SUFFICE_VECTORS": str(place)}, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "pass 92" in done.stdout  # none is left out
+    assert "pass 97" in done.stdout  # none is left out
 
 
 def test_modules_are_short_and_import_and_export_in_the_one_way_that_is_bundled(

@@ -6,9 +6,11 @@ import csv
 import gzip
 import io
 import json
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from suffice.cli import main
@@ -300,18 +302,34 @@ def test_a_large_file_is_refused_in_words(hostile: tuple[Path, Path], opened: An
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("pool", "a pool of models needs its training rows"), ("perceptron", "no probabilities")],
+    [
+        ("pool", "a pool of models needs its training rows"),
+        ("perceptron", "no probabilities"),
+        ("words", "note holds texts beside other columns"),
+        ("silent", "in some direction no row of this mixture varies"),
+    ],
 )
 def test_models_without_a_page_are_refused(
     kind: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from suffice import Perceptron, Pool
+    from suffice import MixtureDiscriminant, NaiveBayes, Perceptron, Pool
 
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    X: Any = rng.normal(size=(60, 2))
+    y = np.repeat(["a", "b"], 30)
     X[30:] += 2.0
     place = tmp_path / "model.suffice"
-    (Pool() if kind == "pool" else Perceptron()).fit(X, y).save(place)
+    models: dict[str, Any] = {
+        "pool": Pool(), "perceptron": Perceptron(), "words": NaiveBayes({"note": "words"}),
+        "silent": MixtureDiscriminant(2, "EEE", random_state=0),
+    }  # fmt: skip
+    if kind == "words":
+        X = pd.DataFrame({"size": X[:, 0], "note": ["see you there", "cheap pills now"] * 30})
+    if kind == "silent":
+        X = np.column_stack([X, X.sum(axis=1)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models[kind].fit(X, y).save(place)
     assert main(["page", str(place), "-o", str(tmp_path / "page.html")]) == 1
     said = capsys.readouterr().err
     assert words in said

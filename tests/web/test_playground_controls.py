@@ -23,9 +23,11 @@ class Hand:
 
     def __init__(self, page: Any, way: str) -> None:
         self.page, self.way = page, way
+        self.used: set[str] = set()
 
     def press(self, selector: str, key: str = "Enter") -> None:
         """Press a button, a link or a box."""
+        self.used.add(selector)
         one = self.page.locator(selector).first
         if self.way == "keys":
             one.focus()
@@ -38,6 +40,7 @@ class Hand:
 
     def radio(self, selector: str) -> None:
         """Choose one of a group of buttons: keys go through it by arrows."""
+        self.used.add(selector)
         if self.way != "keys":
             self.press(selector)
             return
@@ -51,6 +54,7 @@ class Hand:
 
     def choose(self, selector: str, value: str) -> None:
         """Choose of a list; its own window belongs to the system, and so keys do it for all."""
+        self.used.add(selector)
         if self.way != "keys":
             self.page.select_option(selector, value)
         else:
@@ -64,6 +68,7 @@ class Hand:
 
     def drag(self, start: tuple[float, float], stop: tuple[float, float]) -> None:
         """Drag on the plane; keys take what is at the cross, move it, and let it go."""
+        self.used.add("#plane")
         page = self.page
         if self.way == "keys":
             page.evaluate("p => playground.change(s => { s.probe = p })", list(start))
@@ -103,6 +108,17 @@ class Hand:
                 page.wait_for_timeout(40)
             session.detach()
         page.wait_for_timeout(SETTLE)
+
+    def write(self, selector: str, text: str) -> None:
+        """Write into a field: there are keys on a telephone too."""
+        self.used.add(selector)
+        if self.way == "keys":
+            self.page.focus(selector)
+            self.page.keyboard.press("Control+a")
+        else:
+            self.press(selector)
+            self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
 
     def state(self, what: str) -> Any:
         """Return a part of the state."""
@@ -158,6 +174,7 @@ def test_tools_paint_drag_erase_pull_and_cross(hand: Hand) -> None:
     assert pulled == pytest.approx([start[0] + 1.0, start[1] - 0.5], abs=0.08)
     hand.press("#refit")
     assert hand.state("state.pulled") is None
+    assert hand.used == OF_THE_PLANE
 
 
 @pytest.mark.slow
@@ -166,7 +183,8 @@ def test_models_views_blanks_and_new_points(hand: Hand) -> None:
         hand.choose("#model", model)
         assert hand.state("state.model") == model
         assert hand.state("model.kind") == model
-    for box in ("both", "show-evidence", "show-none", "show-posterior", "hide-0", "hide-1"):
+    shows = [f"show-{one}" for one in ("evidence", "none", "posterior", "boundary", "contours")]
+    for box in ("both", *shows, "hide-0", "hide-1"):
         before = hand.page.is_checked(f"#{box}")
         hand.press(f"#{box}", "Space")
         assert hand.page.is_checked(f"#{box}") != before
@@ -179,7 +197,7 @@ def test_models_views_blanks_and_new_points(hand: Hand) -> None:
     priors = np.exp(hand.state("model.normal.logPriors"))
     np.testing.assert_allclose(shares, priors, atol=1e-12)
     address = hand.page.url
-    hand.page.fill("#many", "90")
+    hand.write("#many", "90")
     hand.press("#sample")
     assert hand.state("state.points.length") == 90
     hand.choose("#world", "unequal")
@@ -200,6 +218,7 @@ def test_models_views_blanks_and_new_points(hand: Hand) -> None:
     hand.press("#exercises a")
     assert hand.page.evaluate("scrollY") == 0
     assert hand.state("state.model") == "shared"
+    assert hand.used == OF_THE_MODEL
 
 
 def dropped(page: Any, name: str, content: str, size: int = 0) -> None:
@@ -215,6 +234,64 @@ def dropped(page: Any, name: str, content: str, size: int = 0) -> None:
         }""",
         [name, content, size],
     )
+
+
+@pytest.mark.slow
+def test_curves_and_a_table_of_ones_own(hand: Hand) -> None:
+    page = hand.page
+    hand.choose("#curve-world", "unequal")
+    hand.press("#curve-run")
+    page.wait_for_function("playground.sizes?.length > 0", timeout=60_000)
+    assert page.locator("#curves path, #curves polyline").count() > 0
+    # The window in which a file is chosen is the system's; the button opens it in every way.
+    hand.used.add("#file")
+    with page.expect_file_chooser() as chosen:
+        if hand.way == "keys":
+            page.focus("#file")
+            page.keyboard.press("Space")
+        elif hand.way == "touch":
+            page.locator("label.file").tap()
+        else:
+            page.locator("label.file").click()
+    rows = "".join(f"{i},{(7 * i) % 5},{i % 3},{'ab'[i % 2]},{'uv'[i // 20]}\n" for i in range(40))
+    held = {"name": "mine.csv", "mimeType": "text/csv", "buffer": f"p,q,r,s,t\n{rows}".encode()}
+    chosen.value.set_files(held)
+    page.locator("#said", has_text="40 rows").wait_for()
+    columns = page.eval_on_selector_all("#col-x option", "l => l.map(o => [o.text, o.value])")
+    places = dict(columns)
+    hand.choose("#col-x", places["q"])
+    hand.choose("#col-y", places["r"])
+    targets = dict(page.eval_on_selector_all("#col-t option", "l => l.map(o => [o.text, o.value])"))
+    hand.choose("#col-t", targets["t"])
+    hand.press("#use")
+    assert [p["c"] for p in hand.state("state.points")] == [0] * 20 + [1] * 20
+    assert len({p["y"] for p in hand.state("state.points")}) == 3
+    assert hand.used == OF_OTHERS
+
+
+OF_THE_PLANE = {
+    "#clear", "#tool-paint", "#tool-move", "#tool-erase", "#tool-cross", "#tool-pull", "#class-1",
+    "#plane", "#undo", "#redo", "#more", "#fewer", "#draw-world", "#refit",
+}  # fmt: skip
+OF_THE_MODEL = {
+    "#model", "#both", "#show-evidence", "#show-none", "#show-posterior", "#show-boundary",
+    "#show-contours", "#hide-0", "#hide-1", "#many", "#sample", "#world", "#draw-world", "#step",
+    "#run", "#again", "#exercises a",
+}  # fmt: skip
+OF_OTHERS = {"#curve-world", "#curve-run", "#file", "#col-x", "#col-y", "#col-t", "#use"}
+
+
+def test_no_control_is_left_out(opened: Callable[..., Any]) -> None:
+    """What the tests above use, in each of three ways, is all that the page has."""
+    page = opened(playground_file())
+    page.wait_for_selector("#page:not([hidden])")
+    found = page.eval_on_selector_all(
+        "button, select, input, textarea, canvas[tabindex], [role=radio], a",
+        "l => l.map(e => e.closest('#exercises') ? '#exercises a' : `#${e.id}`)",
+    )
+    alike = {"#class-0": "#class-1"}
+    held = OF_THE_PLANE | OF_THE_MODEL | OF_OTHERS
+    assert {alike.get(one, one) for one in found} == held
 
 
 @pytest.mark.slow

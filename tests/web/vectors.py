@@ -15,6 +15,7 @@ from suffice import (
     GaussianDiscriminant,
     GaussianMixture,
     LogisticRegression,
+    MixtureDiscriminant,
     NaiveBayes,
     Perceptron,
     TextClassifier,
@@ -158,6 +159,18 @@ def pages(rng: np.random.Generator) -> list[dict[str, Any]]:
     )
     mixture = GaussianMixture(2, "VVV", random_state=0).fit(number)
     found.append(page_case("mixture", mixture, holes, explained=False))
+    for name, several in (
+        ("two each", MixtureDiscriminant(2, random_state=0)),
+        ("one form", MixtureDiscriminant({"ann": 1, "bob": 2, "<c>": 3}, "EEE", random_state=0)),
+        ("round", MixtureDiscriminant(2, "VII", random_state=0)),
+    ):
+        case = page_case(
+            f"mixtures by class, {name}", several.fit(number, y), holes, explained=False
+        )
+        found.append(case)
+    for name, few in (("one", {}), ("own", {"covariance": "per-class"})):
+        model = GaussianDiscriminant(factors=1, **few).fit(number, y)
+        found.append(page_case(f"factors, {name}", model, holes, explained=False))
     return found + texts()
 
 

@@ -188,10 +188,10 @@ def audit(
     instead = other.argmax(axis=1)
     order = np.lexsort((np.arange(n), posterior[np.arange(n), rows.codes], -odds))
     chosen = [int(i) for i in order if odds[i] >= LISTED][:most]
-    twins = _twins(groups)
+    twins, labels = _twins(groups), rows.y
     listed_rows = tuple(
         (
-            i, rows.y[i], rows.classes[instead[i]], float(odds[i]),
+            i, labels[i], rows.classes[instead[i]], float(odds[i]),
             _reasons(i, posterior, rows, instead, twins, p_values),
         )
         for i in chosen
@@ -212,7 +212,7 @@ def audit(
     )  # fmt: skip
     pairs = [] if split is None else near_duplicates(rows.X, same, _parts(split, n))
     return Audit(
-        odds, rows.classes[likely], rows.y, noise.wrong, noise.identified, groups, pairs,
+        odds, rows.classes[likely], labels, noise.wrong, noise.identified, groups, pairs,
         leaks(rows.X, rows.codes, k), strangers, judges, tuple(notes), table,
     )  # fmt: skip
 
@@ -259,7 +259,8 @@ def _reasons(
     said = [f"left out, its label has {own:.2g} and {rows.classes[instead[i]]} {other:.2g}"]
     group = twins.get(i)
     if group is not None:
-        others = sum(label != rows.y[i] for label in group.labels)
+        own_label = rows.classes[rows.codes[i]]
+        others = sum(label != own_label for label in group.labels)
         said.append(f"{others} of {len(group.rows)} equal rows have another label")
     if p_values is not None and p_values[i] < STRANGE:
         said.append(f"like none of the classes (p = {p_values[i]:.2g})")

@@ -175,8 +175,7 @@ def _pooled(own: FloatArray) -> FloatArray:
     m, n = own.shape
     shares = np.full(m, 1.0 / m)
     for _ in range(200):
-        parts = shares[:, np.newaxis] * own
-        new = ((parts / parts.sum(axis=0)).sum(axis=1) + KEPT / m) / (n + KEPT)
+        new = (shares * (own @ (1.0 / (shares @ own))) + KEPT / m) / (n + KEPT)
         done = np.abs(new - shares).max() < 1e-7
         shares = new
         if done:

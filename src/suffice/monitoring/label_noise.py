@@ -150,24 +150,39 @@ def _one_rate(g: FloatArray, codes: IntArray, rate: float) -> FloatArray:
     return np.asarray(found / np.maximum(total, 1e-300))
 
 
-def _confusion(
-    g: FloatArray, codes: IntArray, weights: FloatArray | None = None
-) -> tuple[FloatArray, float]:
+def _confusion(g: FloatArray, codes: IntArray) -> tuple[FloatArray, float]:
     """Return Q (k, k) of largest likelihood, with k/2 rows of a prior on its diagonal, by EM."""
-    n, k = g.shape
-    w = np.ones(n) if weights is None else weights
-    found: FloatArray = np.full((k, k), 0.05 / max(1, k - 1))
-    np.fill_diagonal(found, 0.95)
-    shown = np.zeros((n, k))
-    shown[np.arange(n), codes] = w
+    found = _confusions(_by_label(g, codes), np.ones((1, len(g))))[0]
+    mixed = np.einsum("ic,ci->i", g, found[:, codes])
+    return found, float(np.log(np.maximum(mixed, 1e-300)).sum())
+
+
+def _by_label(g: FloatArray, codes: IntArray) -> list[tuple[IntArray, FloatArray]]:
+    """Return the places of each label's rows, and what they say (n_y, k)."""
+    places = [np.flatnonzero(codes == y) for y in range(g.shape[1])]
+    return [(rows, g[rows]) for rows in places]
+
+
+def _confusions(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> FloatArray:
+    """Return Q (b, k, k) for each of some weights of the rows (b, n).
+
+    Only sums over the rows of a label are needed of what rows are given theirs, which are products.
+    """
+    b, k = len(weights), len(parts)
+    found: FloatArray = np.full((b, k, k), 0.05 / max(1, k - 1))
+    found[:, np.arange(k), np.arange(k)] = 0.95
+    held = [weights[:, rows] for rows, _ in parts]
+    prior = np.diag(np.full(k, k / 2.0))
     for _ in range(STEPS):
-        true = _given_label(g, codes, found)
-        counts = true.T @ shown + np.diag(np.full(k, k / 2.0))
-        before, found = found, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+        counts = np.empty((b, k, k))
+        for y, ((_, told), w) in enumerate(zip(parts, held, strict=True)):
+            share = found[:, :, y]
+            counts[:, :, y] = share * ((w / np.maximum(share @ told.T, 1e-300)) @ told)
+        counts += prior
+        before, found = found, counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-300)
         if np.abs(found - before).max() < SETTLED:
             break
-    mixed = np.einsum("ic,ci->i", g, found[:, codes])
-    return found, float(w @ np.log(np.maximum(mixed, 1e-300)))
+    return found
 
 
 def _given_label(g: FloatArray, codes: IntArray, confusion: FloatArray) -> FloatArray:
@@ -175,20 +190,29 @@ def _given_label(g: FloatArray, codes: IntArray, confusion: FloatArray) -> Float
     return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300))
 
 
+def _wrong(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> FloatArray:
+    """Return how many labels are wrong under Q (b,), for each of some weights of rows (b, n)."""
+    found = _confusions(parts, weights)
+    right = np.zeros(len(weights))
+    for y, (rows, told) in enumerate(parts):
+        every = np.maximum(found[:, :, y] @ told.T, 1e-300)
+        right += (weights[:, rows] * np.outer(found[:, y, y], told[:, y]) / every).sum(axis=1)
+    return weights.sum(axis=1) - right
+
+
 def _bootstrap(g: FloatArray, codes: IntArray) -> tuple[float, float]:
     """Return a 95 % interval of the number of wrong labels under Q, by rows drawn again."""
     n = len(g)
     rng = np.random.default_rng(0)
-    at = np.arange(n)
-    whole, _ = _confusion(g, codes)
-    middle = float((1.0 - _given_label(g, codes, whole)[at, codes]).sum())
+    parts = _by_label(g, codes)
+    middle = float(_wrong(parts, np.ones((1, n)))[0])
     size = min(n, MOST_DRAWN)
-    found = []
-    for _ in range(DRAWS):
-        rows = rng.integers(0, n, size)
-        confusion, _ = _confusion(g[rows], codes[rows])
-        told = 1.0 - _given_label(g[rows], codes[rows], confusion)[np.arange(size), codes[rows]]
-        found.append(float(told.mean()) * n)
-    low, high = np.quantile(found, [0.025, 0.975])
+    drawn = [rng.integers(0, n, size) for _ in range(DRAWS)]
+    if size == n:
+        told = _wrong(parts, np.stack([np.bincount(rows, minlength=n) + 0.0 for rows in drawn]))
+    else:
+        one = np.ones((1, size))
+        told = np.array([_wrong(_by_label(g[rows], codes[rows]), one)[0] for rows in drawn])
+    low, high = np.quantile(told / size * n, [0.025, 0.975])
     shrink = np.sqrt(size / n)
     return max(0.0, middle + (low - middle) * shrink), middle + (high - middle) * shrink

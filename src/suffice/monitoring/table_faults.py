@@ -28,6 +28,9 @@ TELLING = 0.98
 """The share of rows that a column has to tell rightly by itself to be called a leak."""
 AHEAD = 0.5
 """And the share of errors of the next best column that it may make at most."""
+CHANGES = 2
+"""How often two classes may change places along a column of numbers: densities of two normal
+classes cross twice, those of counts once."""
 MOST_LOOKED_AT = 20_000
 """Rows by which columns are looked at: more say the same."""
 MOST_LEVELS_OF_NAMES = 0.95
@@ -82,15 +85,18 @@ def equal_rows(X: Any) -> IntArray:
 
 def conflicts(same: IntArray, labels: NDArray[np.generic]) -> list[Conflict]:
     """Return groups of equal rows that have more than one label, the largest first."""
-    order = np.argsort(same, kind="stable")
-    edges = np.flatnonzero(np.diff(same[order])) + 1
+    several = np.flatnonzero(np.bincount(same)[same] > 1)
     found = []
-    for rows in np.split(order, edges):
-        if len(rows) > 1:
-            told = [labels[i] for i in rows.tolist()]
-            if len(set(told)) > 1:
-                found.append(Conflict(tuple(rows.tolist()), tuple(told)))
+    for rows in _groups(several[np.argsort(same[several], kind="stable")], same):
+        told = [labels[i] for i in rows.tolist()]
+        if len(set(told)) > 1:
+            found.append(Conflict(tuple(rows.tolist()), tuple(told)))
     return sorted(found, key=lambda each: (-len(each.rows), each.rows))
+
+
+def _groups(order: IntArray, same: IntArray) -> list[IntArray]:
+    """Return rows in this order, cut where their number in `same` changes."""
+    return np.split(order, np.flatnonzero(np.diff(same[order])) + 1) if len(order) else []
 
 
 def near_duplicates(X: object, same: IntArray, parts: NDArray[np.generic]) -> list[NearDuplicate]:
@@ -131,12 +137,17 @@ def leaks(X: object, codes: IntArray, size: int) -> list[Leak]:
     step = max(1, -(-table.size // MOST_LOOKED_AT))
     some = np.arange(0, table.size, step)
     few, labels = table.rows(some), codes[some]
-    right = {}
+    asked = []
     for j in range(table.width):
         if _names_rows(few, j):
             found.append(Leak(names[j], "every row has a different text: an ID?"))
-        elif (share := _alone(few, j, labels, size)) is not None:
-            right[j] = share
+        else:
+            asked.append(j)
+    right = {}
+    # The next best column only matters where one may tell enough.
+    if any(_may_tell(few.column(j), labels, size) for j in asked):
+        told = {j: _alone(few, j, labels, size) for j in asked}
+        right = {j: share for j, share in told.items() if share is not None}
     usual = np.bincount(labels, minlength=size).max() / len(labels)
     for j, share in right.items():
         others = max((right[i] for i in right if i != j), default=usual)
@@ -154,6 +165,29 @@ def _names_rows(table: Table, j: int) -> bool:
         return False
     cells = [cell for cell in table.column(j).tolist() if cell is not None]
     return len(cells) > 20 and len(set(cells)) > MOST_LEVELS_OF_NAMES * len(cells)
+
+
+def _may_tell(cells: NDArray[Any], codes: IntArray, size: int) -> bool:
+    """Whether a column might tell enough labels alone: a bound, and no fit.
+
+    Whatever a model says of a value it says of all rows with it, so that all but the most frequent
+    class of each value are errors. On a line models change their mind a few times only: of the
+    places where the most frequent class changes more often, half are errors.
+    """
+    number = cells.dtype.kind in "fiu"
+    if number and np.isnan(cells).any():
+        return True
+    texts = cells if number else np.array([str(cell) for cell in cells.tolist()], dtype=object)
+    values, places = np.unique(texts, return_inverse=True)
+    counts = np.zeros((len(values), size), dtype=np.intp)
+    np.add.at(counts, (places, codes), 1)
+    most = counts.max(axis=1)
+    errors = float(len(codes) - most.sum())
+    if number:
+        clear = counts[(counts == most[:, np.newaxis]).sum(axis=1) == 1].argmax(axis=1)
+        changes = np.count_nonzero(np.diff(clear))
+        errors += max(0.0, 0.5 * (changes - 2 * CHANGES * size * (size - 1)))
+    return errors <= (1.0 - TELLING) * len(codes)
 
 
 def _alone(table: Table, j: int, codes: IntArray, size: int) -> float | None:

@@ -320,6 +320,11 @@ def about(stored: StoredModel, notes: TableNotes, content: Mapping[str, Any]) ->
             "it models how likely each class is, not what rows look like: it cannot say "
             "“none of these”"
         )
+    if content["kind"] == "normal" and content["law"]["type"] not in ("full", "diagonal"):
+        unsure.append(
+            "this page does not say whether a row is like none of the classes: the model does, in "
+            "Python (typicality)"
+        )
     if content["kind"] == "text":
         unsure += _text_doubts(content["cut"])
     return {

@@ -12,6 +12,7 @@ from suffice.models.gaussian.full_normals import FullNormals, written_out
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
 from suffice.models.gaussian.predictive.full_students import FullStudents
+from suffice.models.mixture.laws import MixtureLaws
 from suffice.models.naive_bayes.asked_of_families import (
     BinsCell,
     LevelsCell,
@@ -70,6 +71,17 @@ def _triangles(factors: Any) -> list[list[list[float]]]:
 def normal_law(law: object) -> dict[str, object]:
     """Return the law of normal classes, or of Student's t, or of several that are averaged."""
     law = written_out(law)
+    if isinstance(law, MixtureLaws):
+        if law.silent:
+            raise BadSetting(
+                "in some direction no row of this mixture varies, which pages cannot show",
+                hint="fit it without columns that others determine",
+            )
+        return {
+            "type": "mixtures",
+            "components": normal_law(law.components),
+            "mixing": numbers(law.mixing),
+        }
     if isinstance(law, FullNormals):
         found = {"type": "full", "factors": _triangles(law.factors), "rank": law.rank}
         if law.is_shared:

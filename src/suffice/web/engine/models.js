@@ -10,7 +10,7 @@ import { linearPosterior } from "./linear.js";
 import { DiagonalNormals, FullNormals } from "./normals.js";
 import { unpackedCounts } from "./tables/packed.js";
 import { productExplanation, productPosterior } from "./product.js";
-import { AveragedLaws, DiagonalStudents, FullStudents } from "./students.js";
+import { AveragedLaws, DiagonalStudents, FullStudents, MixtureLaws } from "./students.js";
 import { languageTable, textExplanation, textPosterior } from "./text.js";
 import { DrawnTypicality, normalTypicality, sampler } from "./typicality.js";
 
@@ -47,6 +47,7 @@ export function lawFrom(held) {
   if (held.type === "averaged") {
     return new AveragedLaws(held.laws.map(lawFrom), held.temperatures, held.shares);
   }
+  if (held.type === "mixtures") return new MixtureLaws(lawFrom(held.components), held.mixing);
   throw new Error(`a law of the kind ${held.type} is not known`);
 }
 
@@ -103,7 +104,7 @@ function normalAnswers(content) {
       };
     },
     typicality: !flat ? null : (row) => normalTypicality(law, coded(row, design), content.sampling),
-    sample: !flat ? null : (random) => {
+    sample: !flat && !(law instanceof MixtureLaws) ? null : (random) => {
       const code = random.choice(logPriors.map(Math.exp));
       return { row: decoded(content, law.sample(code, random)), code };
     },

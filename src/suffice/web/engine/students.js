@@ -1,6 +1,6 @@
 /**
- * Student's t in place of the normal law, where parameters were averaged over; and several laws
- * whose posteriors are averaged.
+ * Student's t in place of the normal law, where parameters were averaged over; several laws whose
+ * posteriors are averaged; and classes that are mixtures of normal components.
  * @module
  */
 
@@ -12,6 +12,7 @@ import { logGamma } from "./special.js";
 /** @typedef {import("./matrix.js").Vector} Vector */
 /** @typedef {import("./matrix.js").Matrix} Matrix */
 /** @typedef {import("./normals.js").Frame} Frame */
+/** @typedef {import("./random.js").Random} Random */
 
 /**
  * Return lnΓ((f + D)/2) - lnΓ(f/2) - (D/2)·ln(fπ).
@@ -163,5 +164,36 @@ export class AveragedLaws {
     const shares = this.shares.map((row) => row.reduce((sum, share) => sum + share, 0));
     const logs = this.laws.map((law) => law.logDensities(x));
     return logs[0].map((_, c) => logSumExp(logs.map((row, g) => row[c] + Math.log(shares[g]))));
+  }
+}
+
+/** Classes that are mixtures: every component belongs to one class. */
+export class MixtureLaws {
+  /**
+   * @param {import("./normals.js").FullNormals | import("./normals.js").DiagonalNormals} components
+   * @param {Matrix} mixing shares of the components (classes, components)
+   */
+  constructor(components, mixing) {
+    this.components = components;
+    this.mixing = mixing;
+    this.size = mixing.length;
+    this.isShared = false;
+  }
+
+  /** @param {ArrayLike<number>} x @returns {Vector} */
+  logDensities(x) {
+    const logs = this.components.logDensities(x);
+    return this.mixing.map((shares) => logSumExp(
+      shares.flatMap((share, j) => (share > 0 ? [logs[j] + Math.log(share)] : []))));
+  }
+
+  /** @param {ArrayLike<number>} x @param {Vector} logPriors @returns {Vector} */
+  scores(x, logPriors) {
+    return this.logDensities(x).map((log, c) => log + logPriors[c]);
+  }
+
+  /** @param {number} c @param {Random} random @returns {Vector} */
+  sample(c, random) {
+    return this.components.sample(random.choice(this.mixing[c]), random);
   }
 }

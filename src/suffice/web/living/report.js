@@ -7,7 +7,7 @@
 import { byId, el } from "../pages/dom.js";
 import { startColumns } from "./any_columns.js";
 import { startReadouts } from "./readout.js";
-import { startTables } from "./sorting.js";
+import { startScrolling, startTables } from "./sorting.js";
 import { startThreshold } from "./threshold.js";
 
 /** @param {string} what @param {() => void} work */
@@ -31,3 +31,4 @@ if (document.getElementById("thresholds") !== null) attempt("the threshold", () 
 if (document.getElementById("points") !== null) {
   attempt("the choice of columns", () => startColumns(block("points"), block("palette").colours));
 }
+attempt("tables that are wider than the screen", () => startScrolling());

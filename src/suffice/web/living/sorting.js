@@ -90,18 +90,33 @@ function startTable(table) {
   }
 }
 
-/** Let keys reach what is wider than the screen. */
-function startScrolling() {
-  for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".wide"))) {
-    if (place.scrollWidth <= place.clientWidth) continue;
-    const heading = place.closest("section")?.querySelector("h2")?.textContent ?? "";
-    for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", `Table: ${heading}`]]) place.setAttribute(name, value);
+/**
+ * Let keys reach a place while it is narrower than what it holds.
+ * @param {HTMLElement} place
+ */
+function reach(place) {
+  const wider = place.scrollWidth > place.clientWidth;
+  if (wider === place.hasAttribute("tabindex")) return;
+  const heading = place.closest("section")?.querySelector("h2")?.textContent ?? "";
+  for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", `Table: ${heading}`]]) {
+    if (wider) place.setAttribute(name, value);
+    else place.removeAttribute(name);
   }
+}
+
+/** Let keys reach what is wider than its place: windows change, and so do figures. */
+export function startScrolling() {
+  const seen = new ResizeObserver(() => places.forEach(reach));
+  const places = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".wide")]);
+  for (const place of places) {
+    seen.observe(place);
+    if (place.firstElementChild !== null) seen.observe(place.firstElementChild);
+  }
+  places.forEach(reach);
 }
 
 /** Let the tables of the page be sorted. */
 export function startTables() {
-  startScrolling();
   for (const table of document.querySelectorAll("table")) {
     if (table.matches(".confusion, .correlations") || table.tHead === null || table.tBodies.length !== 1) continue;
     if (table.tHead.rows.length !== 1 || table.tBodies[0].rows.length < FEWEST) continue;

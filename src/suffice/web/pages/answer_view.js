@@ -36,8 +36,12 @@ export function showAnswer(place, found, labels, colours, blank) {
   const others = rest.length === 0 ? null
     : el("p", { class: "soft" }, `${rest.length} other classes together: ${percent(
       rest.reduce((sum, c) => sum + shares[c], 0))}`);
+  // Where blanks were seen in training, a blank category is an answer too.
+  const moved = found.explanation?.parts.some((part) => part.value !== 0) ?? false;
   const told = blank
-    ? el("p", { class: "verdict" }, "Nothing is known yet: these are the shares of the classes.")
+    ? el("p", { class: "verdict" }, moved
+      ? "Nothing is filled in yet: this is what the blanks say."
+      : "Nothing is known yet: these are the shares of the classes.")
     : el("p", { class: "verdict" }, el("strong", {}, named(labels[of], 40)), `, ${percent(shares[of])}`);
   place.replaceChildren(
     told,
