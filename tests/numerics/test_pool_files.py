@@ -169,7 +169,7 @@ LIES: dict[str, tuple[Callable[[Opened], None], str]] = {
     "a negative share": (_shares(_negative), "which no weight is"),
     "a share that is not a number": (_shares(_nan), "which no weight is"),
     "a grid of more than 1": (_shares(_swapped, "grids"), "do not add up to 1"),
-    "an infinite log-loss": (_set("log_loss", {"is": "float", "value": "inf"}), "no weight"),
+    "an infinite log-loss": (_set("log_loss", {"is": "float", "value": "inf"}), "not a weight"),
     "judged log-losses that are none": (_shares(_nan, "log_losses"), "which no weight is"),
     "an accuracy of 2": (_set("accuracy", 2.0), "is right in 2 of all rows"),
     "an unknown member": (_members("GDA", "x", "logistic", "forest", "class shares"), "each once"),
