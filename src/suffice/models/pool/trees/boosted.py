@@ -41,6 +41,10 @@ MOST_WORK = 6e9
 """Multiplications of all trees in all folds, beyond which the member is left out: two seconds."""
 
 
+ASIDE = 40
+"""Questions that what else is done with a row and a score is worth: exponentials, sums, leaves."""
+
+
 class _Tree(NamedTuple):
     """One tree for each score (s,): a question, another for either answer, and four values.
 
@@ -55,12 +59,10 @@ class _Tree(NamedTuple):
 
     def added(self, answers: BoolArray) -> FloatArray:
         """Return what is added to the scores (m, s) of rows with answers (q, m)."""
-        found = np.empty((answers.shape[1], len(self.first)))
-        for score, values in enumerate(self.values.T):
-            first = answers[self.first[score]]
-            second = np.where(first, answers[self.yes[score]], answers[self.no[score]])
-            found[:, score] = values.take(2 * first + second)
-        return found
+        first = answers[self.first]
+        second = np.where(first, answers[self.yes], answers[self.no])
+        leaves = 2 * first + second
+        return np.take_along_axis(self.values.T, leaves, axis=1).T
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +167,7 @@ class BoostedTreesMember:
     def affordable(self, rows: FoldedRows) -> bool:
         """Whether all trees of all folds take two seconds at most."""
         scores = 1 if rows.size == 2 else rows.size
-        cells = len(rows) * most_splits(rows.rows)
+        cells = len(rows) * (most_splits(rows.rows) + ASIDE)
         work = 4.0 * cells * scores * STAGES[-1] * (rows.count + 1)
         return rows.rows.width > 0 and work <= MOST_WORK
 
