@@ -20,7 +20,9 @@ from suffice.models.pool.model import training_rows
 from tests.searches import examples
 
 pytestmark = pytest.mark.slow
-MEMBERS = ["naive Bayes", "weighted naive Bayes", "GDA", "logistic on ranks", "forest"]
+TREES = ("forest", "boosted trees")
+"""Members that draw rows."""
+MEMBERS = ["naive Bayes", "weighted naive Bayes", "GDA", "logistic on ranks", *TREES]
 """Enough for a law: one of each kind but kernels; all together are tried once."""
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(2, 24)
@@ -198,7 +200,7 @@ def test_units_and_origins_of_numbers_do_not_matter(seed: int, power: float, shi
 def _members(model: Any, X: Any, like: Any = None) -> dict[str, Any]:
     """Return what members say, with the grids of another model where one is given.
 
-    A forest draws its trees in the order of the rows' hashes, which follow what rows say.
+    Trees draw rows in the order of their hashes, which follow what rows say.
     """
     from dataclasses import replace
 
@@ -206,7 +208,7 @@ def _members(model: Any, X: Any, like: Any = None) -> dict[str, Any]:
     source = held if like is None else like.model_
     found = replace(held, members=source.members, shares=source.shares, grids=source.grids)
     said: dict[str, Any] = found.posteriors(model.learned_.rows(X))
-    return {name: value for name, value in said.items() if name != "forest"}
+    return {name: value for name, value in said.items() if name not in TREES}
 
 
 @given(seeds)

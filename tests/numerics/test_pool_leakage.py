@@ -95,7 +95,9 @@ def trial(kind: int, seed: int, labels: str) -> Trial:
     judged = {name: member.judge(rows).posterior for name, member in MEMBERS.items()}
     shares = losses(judged[FALLBACK], codes)
     gains = {name: float((shares - losses(p, codes)).mean()) for name, p in judged.items()}
-    _, pooled = cross_fitted_pool(np.stack(list(judged.values())), codes, rows.weights, rows.folds)
+    fallback = list(MEMBERS).index(FALLBACK)
+    posteriors = np.stack(list(judged.values()))
+    _, pooled = cross_fitted_pool(posteriors, codes, rows.weights, rows.folds, fallback)
     leaks: dict[str, list[Any]] = {name: [] for name in MEMBERS}
     for fold in rng.permutation(rows.count)[:FOLDS]:
         held = rows.folds == fold

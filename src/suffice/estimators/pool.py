@@ -20,9 +20,9 @@ class Pool(StatisticsClassifier):
     """p(y | x) = Σ v_m p_m(y | x): the best answer on a small table.
 
     Members are naive Bayes with four laws a column, GDA as Student-t predictives, logistic
-    regression, kernels and a forest of tallies; each averages over its settings instead of choosing
-    one. All are judged by rows that they have not seen, and their shares v maximise the
-    likelihood of those rows.
+    regression, kernels, a forest of tallies and boosted trees; each averages over its settings
+    instead of choosing one. All are judged by rows that they have not seen, and their shares v
+    maximise the likelihood of those rows.
 
     Parameters
     ----------

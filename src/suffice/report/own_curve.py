@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from suffice.evaluation import Comparison, LearningCurves
 
 SIZES, SPLITS = 4, 2
-"""Points of a pool's curve and splits of each, few of both: it fits nine models for every one."""
+"""Points of a pool's curve and splits of each, few of both: it fits ten models for every one."""
 SINGLE_SPLITS = 8
 """Splits of a single model's curve. A choice: as many as have a band that tells something."""
 DEAREST = 6.0

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from suffice.models.pool.discriminants import DiscriminantMember
 from suffice.models.pool.folded_rows import RANKS, VALUES
-from suffice.models.pool.forest import ForestMember
 from suffice.models.pool.logistic import KernelLogisticMember, LogisticMember
 from suffice.models.pool.member import ClassShares
 from suffice.models.pool.naive_bayes import NaiveBayesMember, WeightedNaiveBayesMember
+from suffice.models.pool.trees.boosted import BoostedTreesMember
+from suffice.models.pool.trees.forest import ForestMember
 
 if TYPE_CHECKING:
     from suffice.models.pool.member import Member
@@ -25,6 +26,7 @@ MEMBERS: dict[str, Member] = {
         LogisticMember(RANKS, "logistic on ranks"),
         KernelLogisticMember(),
         ForestMember(),
+        BoostedTreesMember(),
         ClassShares(),
     )
 }

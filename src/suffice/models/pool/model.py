@@ -34,8 +34,9 @@ in a few copies."""
 FEWEST_AT_ONCE, MOST_AT_ONCE = 64, 4096
 """Rows that are answered at a time: trees and kernels of 4,096 rows stay in a processor's cache."""
 RECIPE = 1
-"""Which members there are and how they learn. It rises when the same rows would become another
-model; files of other recipes are refused, for their answers would have changed."""
+"""How members learn from the rows of a file. It rises when the same file would answer otherwise;
+files of other recipes are refused. A new member, or another way to find shares, changes no file:
+names, grids and shares stand in it."""
 
 
 def training_rows(

@@ -76,23 +76,24 @@ class _Cells:
         self.starts = np.cumsum(sizes) - sizes
         self.places = rng.random((trees, int(sizes.sum())))
 
-    def read(self, rows: CodedRows, tree: IntArray, row: IntArray, column: IntArray) -> FloatArray:
-        """Return one cell for each triple of tree, row and column."""
-        if self.numbers == self.width and not np.isnan(rows.ranks).any():
-            # One look-up by position, several times as fast: most tables are of numbers.
-            cells: FloatArray = rows.ranks.ravel().take(row * self.numbers + column)
-            return cells
-        found = np.empty(len(row))
-        number = column < self.numbers
+    def opened(self, rows: CodedRows) -> FloatArray:
+        """Return what is read (n, d): normal scores of numbers, places of levels."""
+        return np.hstack([rows.ranks, self.starts + (rows.levels + 1)])
+
+    def read(
+        self, cells: FloatArray, tree: IntArray, row: IntArray, column: IntArray
+    ) -> FloatArray:
+        """Return one cell for each triple of tree, row and column; `cells` are opened rows."""
+        found: FloatArray = cells.ravel().take(row * self.width + column)
+        if self.numbers < self.width:
+            at = np.flatnonzero(column >= self.numbers)
+            place = tree.take(at) * self.places.shape[1] + found.take(at).astype(np.intp)
+            found[at] = self.places.ravel().take(place)
         if self.numbers:
-            at, of = row[number], column[number]
-            cells = rows.ranks[at, of]
-            found[number] = np.where(np.isnan(cells), self.blanks[tree[number], of], cells)
-        level = ~number
-        if level.any():
-            of = column[level] - self.numbers
-            codes = rows.levels[row[level], of] + 1
-            found[level] = self.places[tree[level], self.starts[of] + codes]
+            at = np.flatnonzero(np.isnan(found))
+            if len(at):
+                place = tree.take(at) * self.blanks.shape[1] + column.take(at)
+                found[at] = self.blanks.ravel().take(place)
         return found
 
 
@@ -185,6 +186,7 @@ def _grown(
     tree, row = np.nonzero(inside)
     node = tree
     start, end = 0, trees
+    opened = cells.opened(rows.rows)
     tallies = [_tallied(node, rows, row, trees)]
     columns, thresholds = [np.full(trees, -1)], [np.zeros(trees)]
     children, parents, levels = [np.full(trees, -1)], [np.full(trees, -1)], [0]
@@ -199,7 +201,7 @@ def _grown(
         local = np.repeat(np.arange(len(first)), np.diff(first, append=len(node)))
         offered = _offered(len(first), cells.width, tried, rng)
         read = np.stack(
-            [cells.read(rows.rows, tree, row, offered[local, a]) for a in range(tried)], axis=1
+            [cells.read(opened, tree, row, offered[local, a]) for a in range(tried)], axis=1
         )
         low, high = np.minimum.reduceat(read, first), np.maximum.reduceat(read, first)
         cut = low + (high - low) * rng.random(low.shape)
@@ -302,6 +304,7 @@ def _descended(grown: _Grown, cells: _Cells, rows: CodedRows, trees: int) -> Int
     row = np.tile(np.arange(len(rows)), trees)
     tree, node, place = found.copy(), found, np.arange(len(found))
     column = grown.column.take(node)
+    opened = cells.opened(rows)
     while True:
         going = np.flatnonzero(column >= 0)
         if not len(going):
@@ -309,7 +312,7 @@ def _descended(grown: _Grown, cells: _Cells, rows: CodedRows, trees: int) -> Int
         if len(going) < len(place):
             place, node, column = place.take(going), node.take(going), column.take(going)
             tree, row = tree.take(going), row.take(going)
-        read = cells.read(rows, tree, row, column)
+        read = cells.read(opened, tree, row, column)
         node = grown.child.take(node) + (read > grown.threshold.take(node))
         found[place] = node
         column = grown.column.take(node)

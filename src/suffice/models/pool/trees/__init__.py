@@ -1,0 +1,1 @@
+"""Members of a pool that are made of trees."""
