@@ -2,11 +2,12 @@
 
     python -m benchmarks.read_tables
 
-Sixty tables (`tests/reference/exported_tables.py`), six columns each beside the class. A column is
+Sixty tables (`tests/reference/exported_tables.py`) and fifty of strangers, which came later
+(`tests/reference/strangers_exports.py`), six columns each beside the class. A column is
 right if every cell is: numbers as numbers, dates as dates, truths as truths, texts as texts, blanks
 as blanks. pandas is called as it is, and with the settings that suit the table best: delimiter,
-encoding, decimal mark, thousands, words for blank, for yes and for no, and the format of dates. Of
-these, money and percent signs are beyond its settings.
+encoding, decimal mark, thousands, words for blank, for yes and for no, the format of dates, and
+which lines stand around the table. Of these, money and percent signs are beyond its settings.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from suffice.tables.table_reading import TableReading
 from suffice.training.hooks import Hooks
 from suffice.training.training_rows import TrainingRows
 from tests.reference.exported_tables import DIALECTS, as_read, meant, written
+from tests.reference.strangers_exports import STRANGERS
 
 if TYPE_CHECKING:
     from tests.reference.exported_tables import Dialect
@@ -37,7 +39,11 @@ def ours(path: Path, dialect: Dialect) -> list[list[Any]]:
     """Return the columns as `suffice fit` reads them."""
     names = dialect.names
     found = TrainingRows.read(str(path), names[-1], TableReading(), (), Hooks(), seed=0)
-    return [found.table.column(j).tolist() for j in range(len(names) - 1)]
+    there = found.table.names or ()
+    return [
+        found.table.column(there.index(name)).tolist() if name in there else []
+        for name in names[:-1]
+    ]
 
 
 def _by_pandas(frame: pd.DataFrame) -> list[list[Any]]:
@@ -66,6 +72,7 @@ def pandas_best(path: Path, dialect: Dialect) -> list[list[Any]]:
     day, paid = dialect.names[2:4]
     if dialect.form == "xlsx":
         return _by_pandas(pd.read_excel(path, header=2, dtype={dialect.names[5]: str}))
+    under = len(dialect.above) + 1
     if dialect.form != "csv":
         frame = pd.read_json(path, lines=dialect.form == "jsonl", dtype=False)
     else:
@@ -73,7 +80,10 @@ def pandas_best(path: Path, dialect: Dialect) -> list[list[Any]]:
             path, sep=dialect.delimiter, encoding=dialect.encoding, decimal=dialect.marks[0],
             thousands=dialect.marks[1] or None, na_values=[dialect.blank] if dialect.blank else [],
             true_values=[dialect.truths[0]], false_values=[dialect.truths[1]],
-            dtype={dialect.names[5]: str},
+            dtype={dialect.names[5]: str}, skipfooter=len(dialect.below),
+            skiprows=[*range(len(dialect.above)),
+                      *range(under, under + len(dialect.under))],
+            engine="python" if dialect.below else None,
         )  # fmt: skip
     frame[day] = pd.to_datetime(frame[day], format=dialect.date)
     words = dict(zip(dialect.truths, (True, False), strict=True))
@@ -109,21 +119,23 @@ def _same(cell: Any, one: Any, kind: str) -> bool:
 def main() -> None:
     """Print how many of the tables' columns each reads right."""
     readers = {"suffice": ours, "pandas, as it is": pandas_default, "pandas, best": pandas_best}
-    counts = {name: np.zeros(len(KINDS) + 1, dtype=int) for name in readers}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for dialect in DIALECTS:
-            path = written(dialect, Path(folder))
-            for name, read in readers.items():
-                try:
-                    found = right(read(path, dialect), dialect)
-                except Exception:  # noqa: BLE001  whatever it was, no column was read
-                    found = [False] * len(KINDS)
-                counts[name] += np.array([*found, all(found)], dtype=int)
-    print(f"| {len(DIALECTS)} tables | {' | '.join(KINDS)} | all six |")
-    print("|---" * (len(KINDS) + 2) + "|")
-    for name, held in counts.items():
-        print(f"| {name} | {' | '.join(map(str, held))} |")
+        for dialects in (DIALECTS, STRANGERS):
+            counts = {name: np.zeros(len(KINDS) + 1, dtype=int) for name in readers}
+            for dialect in dialects:
+                path = written(dialect, Path(folder))
+                for name, read in readers.items():
+                    try:
+                        found = right(read(path, dialect), dialect)
+                    except Exception:  # noqa: BLE001  whatever it was, no column was read
+                        found = [False] * len(KINDS)
+                    counts[name] += np.array([*found, all(found)], dtype=int)
+            print(f"| {len(dialects)} tables | {' | '.join(KINDS)} | all six |")
+            print("|---" * (len(KINDS) + 2) + "|")
+            for name, held in counts.items():
+                print(f"| {name} | {' | '.join(map(str, held))} |")
+            print(flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from suffice.tables.table_reading import TableReading
 from suffice.training.hooks import Hooks
 from suffice.training.training_rows import TrainingRows
 from tests.reference.exported_tables import DIALECTS, Dialect, as_read, meant, written
+from tests.reference.strangers_exports import STRANGERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +21,10 @@ KINDS = {"number": "number", "date": "number", "truth": "boolean", "text": "cate
 
 def test_there_are_sixty_and_each_has_a_name_of_its_own() -> None:
     assert len({one.name for one in DIALECTS}) == len(DIALECTS) == 60
+    assert len({one.name for one in (*DIALECTS, *STRANGERS)}) == 110
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("dialect", [*DIALECTS, *STRANGERS], ids=lambda one: one.name)
 def test_every_column_is_what_its_author_meant(dialect: Dialect, tmp_path: Path) -> None:
     table = written(dialect, tmp_path)
     hooks = Hooks()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import warnings
 
 import numpy as np
@@ -176,8 +175,6 @@ def test_numbers_are_no_words_where_words_were():
         (X + 1j, NotANumber, r"Complex data not supported"),
         ([[1 + 2j]], NotANumber, r"Complex data not supported"),
         ([[{}]], NotANumber, r"dict"),
-        ([[dt.datetime(2020, 1, 1, tzinfo=dt.UTC)]], NotANumber, r"datetime"),
-        (pd.DataFrame({"day": pd.date_range("2020", periods=3)}), NotANumber, r"day"),
         (sparse.csr_array(X) + 1j * sparse.csr_array(X), BadRows, r"[Cc]omplex"),
     ],
 )

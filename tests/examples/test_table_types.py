@@ -30,6 +30,16 @@ TYPES: dict[str, tuple[pa.Array, str, list[Any]]] = {
     "decimal": (pa.array([Decimal("1.25"), None], pa.decimal128(9, 2)), "number", [1.25, None]),
     "null": (pa.nulls(2), "number", [None, None]),
     "half": (pa.array(np.array([1.5, 2.0], np.float16)), "number", [1.5, 2.0]),
+    "times": (pa.array([dt.datetime(1970, 1, 2, 6), None]), "number", [1.25, None]),  # noqa: DTZ001
+    "dates": (pa.array([dt.date(1970, 1, 3), None]), "number", [2.0, None]),
+    "zones": (pa.array([0, None], pa.timestamp("ms", tz="Asia/Tokyo")), "number", [0.0, None]),
+    "times of day": (pa.array([dt.time(7, 30), None]), "number", [7.5, None]),
+    "durations": (pa.array([dt.timedelta(days=1), None]), "number", [24.0, None]),
+    "coded dates": (
+        pa.array([dt.date(1970, 1, 3), None]).dictionary_encode(),
+        "number",
+        [2.0, None],
+    ),
     "truths": (pa.array([True, None, False]), "boolean", [True, None, False]),
     "large text": (pa.array(["x", None], pa.large_string()), "category", ["x", None]),
     "large numbers": (pa.array([2**63, None], pa.uint64()), "number", [2.0**63, None]),
@@ -37,8 +47,6 @@ TYPES: dict[str, tuple[pa.Array, str, list[Any]]] = {
     "not a number": (pa.array([1.0, float("nan"), None]), "number", [1.0, None, None]),
 }
 REFUSED = {
-    "times": pa.array([dt.datetime(2020, 1, 1), None]),  # noqa: DTZ001
-    "dates": pa.array([dt.date(2020, 1, 1), None]),
     "lists": pa.array([[1], None]),
     "structs": pa.array([{"a": 1}, None]),
     "bytes": pa.array([b"a", None]),

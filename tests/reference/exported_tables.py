@@ -35,6 +35,12 @@ class Dialect:
     truths     the words for yes and no
     blank      what stands for a cell that is not known
     form       csv, json (an array), jsonl or xlsx
+    above      lines before the header
+    under      rows between the header and the first one of cells
+    below      lines at the end
+    trailing   whether a delimiter stands at the end of rows: "rows", or "all" with the header
+    boxed      whether cells stand between bars, as in reports: "sap", "markdown" or "psql"
+    zero       the digit zero; the others follow it
     """
 
     name: str
@@ -51,6 +57,12 @@ class Dialect:
     quoted: bool = False
     ending: str = "\n"
     names: tuple[str, ...] = ("amount", "share", "day", "paid", "kind", "code", "class")
+    above: tuple[str, ...] = ()
+    under: tuple[tuple[str, ...], ...] = ()
+    below: tuple[str, ...] = ()
+    trailing: str = ""
+    boxed: str = ""
+    zero: str = "0"
 
 
 GERMAN = ("Betrag", "Anteil", "Datum", "bezahlt", "Art", "PLZ", "Klasse")
@@ -309,6 +321,11 @@ def number(value: float, digits: int, dialect: Dialect) -> str:
     return text.replace("\0", dialect.marks[1])
 
 
+def _digits(dialect: Dialect) -> dict[int, str]:
+    """Return what digits are in the script of a dialect."""
+    return {ord(str(n)): chr(ord(dialect.zero) + n) for n in range(10)}
+
+
 def cells(dialect: Dialect) -> Iterator[list[Any]]:
     """Yield the rows of a table as texts; in JSON and workbooks that are plain, as values."""
     typed = dialect.form != "csv" and dialect.money == "{}"
@@ -325,6 +342,8 @@ def cells(dialect: Dialect) -> Iterator[list[Any]]:
             None if day is None else dt.datetime.combine(day, dt.time()).strftime(dialect.date),
             None if truth is None else dialect.truths[0] if truth else dialect.truths[1],
         ]
+        if dialect.zero != "0":
+            found = [None if cell is None else cell.translate(_digits(dialect)) for cell in found]
         yield [*(dialect.blank if cell is None else cell for cell in found), *words]
 
 
@@ -336,29 +355,47 @@ def written(dialect: Dialect, folder: Path) -> Path:
         from tests.reference.workbooks import made
         from tests.reference.workbooks import rows as filled
 
-        return made(place, filled(["Export"], [], list(dialect.names), *rows))
+        below = [[line] for line in dialect.below]
+        return made(place, filled(["Export"], [], list(dialect.names), *rows, *below))
     if dialect.form in ("json", "jsonl"):
         objects = [dict(zip(dialect.names, row, strict=True)) for row in rows]
         lines = "\n".join(json.dumps(one, ensure_ascii=False) for one in objects)
         text = json.dumps(objects, indent=2) if dialect.form == "json" else lines
         place.write_text(text, "utf-8")
         return place
+    place.write_bytes(text_of(dialect, rows).encode(dialect.encoding))
+    return place
+
+
+def text_of(dialect: Dialect, rows: list[list[Any]]) -> str:
+    """Return a table of text, with what stands around it."""
     held = io.StringIO()
     how = csv.QUOTE_ALL if dialect.quoted else csv.QUOTE_MINIMAL
     table = csv.writer(
         held, delimiter=dialect.delimiter, quoting=how, lineterminator=dialect.ending
     )
-    table.writerow(dialect.names)
-    table.writerows(rows)
-    place.write_bytes(held.getvalue().encode(dialect.encoding))
-    return place
+    table.writerows([dialect.names, *dialect.under, *rows])
+    lines = held.getvalue().split(dialect.ending)[:-1]
+    if dialect.trailing:
+        first = dialect.trailing == "rows"
+        lines = [*lines[:first], *(line + dialect.delimiter for line in lines[first:])]
+    if dialect.boxed == "psql":
+        lines = [" " + line.replace("|", " | ") for line in lines]
+        lines.insert(1, "+".join(["---------"] * len(dialect.names)))
+    elif dialect.boxed:
+        pad = " " * (dialect.boxed == "markdown")
+        lines = [f"|{pad}{line.replace('|', f'{pad}|{pad}')}{pad}|" for line in lines]
+        rule = "|---" * len(dialect.names) + "|" if pad else "-" * len(lines[0])
+        lines = [lines[0], rule, *lines[1:]] if pad else [rule, lines[0], rule, *lines[1:], rule]
+    every = [*dialect.above, *lines, *dialect.below]
+    return "".join(line + dialect.ending for line in every)
 
 
 def as_read(kind: str, column: list[Any], date: str) -> list[Any]:
     """Return what a column should hold once it is read: numbers, truths, texts; None is blank."""
     if kind == "date":
         days = [
-            None if day is None else (day.replace(day=1) if "%d" not in date else day)
+            None if day is None else (day if "%d" in date or "%u" in date else day.replace(day=1))
             for day in column
         ]
         return [None if day is None else float((day - EPOCH).days) for day in days]

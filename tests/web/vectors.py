@@ -264,7 +264,10 @@ def functions() -> dict[str, Any]:
     tails = [(q, d, nu, h) for q in (0.0, 0.1, 3.0, 50.0) for d in (1, 2, 7)
              for nu in (5.0, 12.0, 400.0) for h in (0.0, 0.2)]  # fmt: skip
     written = ["$1,653.76", "(1,234)", "31%", "12 kg", "A12", "1.234,5", "−3", "1e5", "5,--",
-               "12'345", "1 234 567", "CHF 12.50", "US$ 7", "007", "1,2", "12,34,567"]  # fmt: skip
+               "12'345", "1 234 567", "CHF 12.50", "US$ 7", "007", "1,2", "12,34,567",
+               "$ (1,234.50)", " $ -   ", "- €", "%31", "%31%", "Rs. 1,10,000/-", "١٢٫٥",
+               "１，２００円", "\u200f1.5", "(-5)", "$ (5", "▲1,234", "١٢ ر.س", "5 zl", "12.5 a.b",
+               "₹ ۱۲"]  # fmt: skip
     return {
         "log_gamma": [[x, float(special.gammaln(x))] for x in at],
         "beta": [[*pair, float(special.betainc(*pair))] for pair in pairs],
@@ -296,6 +299,9 @@ DATES = [
     "May be", "Ju 5, 2024", "32 January 2024", "5 Jan 2024 10:15 CET",
     "5 Jan 2024 10:15 IST", "10h30", "noon",
     "6 pm", "5 Jan 2024 25:00", "2024-01-05 10:15:30.25+05:30 [Asia/Kolkata]", "x 5 Jan 2024",
+    "2024-W01", "2024W053", "2024-W53", "2020-W53-7", "2021-W00", "2024-Q3", "Q4 2023", "2024Q1",
+    "2024-Q5", "Q1 24", "05.01.2024 г.", "٢٠٢٤/٠١/٠٥", "２０２４年１月５日",
+    "Fri Jan 05 2024 10:00:00 GMT+0100 (Central European Standard Time)",
 ]  # fmt: skip
 """Dates and times that a page reads as Python does, or neither does."""
 ORDERS = ("dmy", "mdy", "ymd", "clock", "number")

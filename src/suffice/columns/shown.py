@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import BadFile
+from suffice.errors import BadFile, BadSetting
 from suffice.rows import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from suffice.rows import FloatArray, Table
 
@@ -158,3 +158,27 @@ def _digits(values: FloatArray) -> int | None:
             if bool((np.round(values, digits) == values).all()):
                 return digits
     return None
+
+
+def shown_within(
+    within: object, known: Mapping[str, ColumnShown] | None, read: Callable[[], Table]
+) -> Mapping[str, ColumnShown] | None:
+    """Return what drawn numbers have to keep to, by column; None: to nothing.
+
+    `within` is what `sample` is told: "auto", "training", None, or rows, which `read` gives as a
+    table. `known` is what the training rows showed; None where nobody knows.
+    """
+    if within is None:
+        return None
+    if not isinstance(within, str):
+        return shown_by(read())
+    if within not in ("auto", "training"):
+        raise BadSetting(
+            f"within={within!r} is not a rule", hint='"auto", "training", None, or rows'
+        )
+    if known is None and within == "training":
+        raise BadSetting(
+            "the model has not recorded the values of its columns",
+            hint="models of suffice.train and suffice fit do; or give the rows: within=X",
+        )
+    return known

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.columns.shown import shown_by
+from suffice.columns.shown import shown_within
 from suffice.errors import (
     BadLabels,
     BadSetting,
@@ -57,22 +57,11 @@ class LearnedDensity(Learned[S, F]):
 
         `within` is what `sample` is told: "auto", "training", None, or rows.
         """
-        if within is None:
-            return None
-        known = None if self.notes is None else self.notes.shown
-        if isinstance(within, str):
-            if within not in ("auto", "training"):
-                raise BadSetting(
-                    f"within={within!r} is not a rule", hint='"auto", "training", None, or rows'
-                )
-            if known is None and within == "training":
-                raise BadSetting(
-                    "the model has not recorded the values of its columns",
-                    hint="models of suffice.train and suffice fit do; or give the rows: within=X",
-                )
-            return known
-        table = self.columns.matched(self.as_learned(read_table(within)), self.learner.name)
-        return shown_by(table)
+        return shown_within(
+            within,
+            None if self.notes is None else self.notes.shown,
+            lambda: self.columns.matched(self.as_learned(read_table(within)), self.learner.name),
+        )
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""

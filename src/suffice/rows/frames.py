@@ -23,6 +23,7 @@ from suffice.rows.cells import (
     plain,
 )
 from suffice.rows.tables import Table, refuse_empty, table_of_array, table_of_columns
+from suffice.rows.typed_dates import numbers_of_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -204,11 +205,12 @@ def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Labe
         declared = native.categories.tolist() if pandas else getattr(dtype, "categories", None)
         levels = None if declared is None else tuple(plain(d) for d in declared if d != "")
         return (CATEGORY, object_array(cells)), levels
-    if dtype.is_temporal() or dtype.is_nested():
+    if dtype.is_temporal():
+        return (NUMBER, numbers_of_dates(series)), None
+    if dtype.is_nested():
         raise NotANumber(
             f"{place}: a column of type {dtype} holds neither numbers nor categories",
-            hint="dates: turn them into numbers, such as days since a fixed day, or drop the "
-            "column; lists and structs: make columns of their parts",
+            hint="lists and structs: make columns of their parts, or drop the column",
         )
     values = np.asarray(series.to_numpy())
     if values.dtype.kind in "fiub":

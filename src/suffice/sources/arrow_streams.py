@@ -15,11 +15,13 @@ from suffice.sources.chunks import chunks_of
 from suffice.sources.local import LocalSource, chunk_rows
 from suffice.tables.allowances import refuse_same_names
 from suffice.tables.arrow_checks import arrow_at_work
+from suffice.tables.arrow_dates import date_spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Source, Wanted
     from suffice.tables.arrow_types import ArrowBatch, NamedColumns
@@ -53,6 +55,11 @@ class ArrowSource(LocalSource):
     def size(self) -> int | None:
         """How many rows there are, where that is known without reading them."""
         return self._size
+
+    @property
+    def dates(self) -> Mapping[str, Spelling]:
+        """Which columns are dates or times by their type."""
+        return date_spellings(self.schema)
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return the whole as one part."""

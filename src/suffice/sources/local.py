@@ -22,10 +22,11 @@ from suffice.sources.source import Chunk, Source, Wanted
 from suffice.tables.allowances import TIMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.rows.tables import Table
 
     Part = Callable[[], Iterable[Chunk]]
@@ -70,6 +71,11 @@ class LocalSource(Source):
     def stored(self) -> int | None:
         """Bytes of the files that are read, as they are packed; None for rows of no files."""
         return None
+
+    @property
+    def dates(self) -> Mapping[str, Spelling]:
+        """Which columns are dates or times by their type, and how such are written."""
+        return {}
 
     @abstractmethod
     def parts(self, wanted: Wanted) -> Sequence[Part]:

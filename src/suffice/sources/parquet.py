@@ -16,13 +16,15 @@ from suffice.sources.local import LocalSource, chunk_rows, identity_of
 from suffice.sources.table_files import check_names
 from suffice.tables.allowances import MUCH_TEXT, Allowance, checked_names
 from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
+from suffice.tables.arrow_dates import date_spellings
 from suffice.tables.parquet_footer import Footer
 from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
     from suffice.tables.arrow_types import ArrowBatch, ArrowSchema
@@ -69,11 +71,17 @@ class ParquetSource(LocalSource):
         assert schema is not None  # there is one file at least
         self.names = tuple(schema.names)
         self._kinds = {field.name: kind_of_type(field.type) for field in schema}
+        self._dates = date_spellings(schema)
 
     @property
     def size(self) -> int:
         """How many rows there are."""
         return sum(map(sum, self._groups))
+
+    @property
+    def dates(self) -> Mapping[str, Spelling]:
+        """Which columns are dates or times by their type."""
+        return self._dates
 
     @property
     def stored(self) -> int:

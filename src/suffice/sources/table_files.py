@@ -26,9 +26,9 @@ from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 from suffice.tables import table_file as table_files
 from suffice.tables.csv.chunks import CHARACTERS
-from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
+from suffice.tables.csv.spelled_cells import ColumnSpelling, UsualMarks, spelling_as_declared
 from suffice.tables.table_file import open_table
-from suffice.tables.table_reading import TableGuess
+from suffice.tables.table_reading import AS_WRITTEN, TableGuess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from suffice.columns.spellings.spelling import Spelling
     from suffice.sources.local import Part
     from suffice.tables.csv.cells import ColumnEvidence
-    from suffice.tables.csv.spelled_cells import ColumnSpelling
 
 
 PLURALS = {NUMBER: "numbers", BOOLEAN: "true and false", CATEGORY: "text"}
@@ -88,6 +87,11 @@ class TableSource(LocalSource):
     def stored(self) -> int:
         """Bytes of the files, packed as they are; of what comes by a pipe, none are known."""
         return sum(file.stored for file in self._files)
+
+    @property
+    def dates(self) -> Mapping[str, Spelling]:
+        """Which columns are dates or times by their type; none of what is text."""
+        return {name: one for file in self._files for name, one in file.dates.items()}
 
     @property
     def identity(self) -> Any:
@@ -139,7 +143,14 @@ class TableSource(LocalSource):
         """
         kinds = self.kinds()
         if any(file.is_typed for file in self._files):
-            return {}
+            dates = self.dates
+            said = (declared or {}).get
+            self._spelled = {
+                name: ColumnSpelling(dates[name])
+                for name in names
+                if name in dates and said(name) not in AS_WRITTEN
+            }
+            return self._spelled
         seen = [self._evidence[name] for name in names]
         usual = UsualMarks.of(seen, {file.delimiter for file in self._files})
         self._spelled = {

@@ -23,6 +23,7 @@ from suffice.tables.arrow_checks import (
     portions,
     words_of,
 )
+from suffice.tables.arrow_dates import date_spellings
 from suffice.tables.arrow_messages import CheckedMessages
 from suffice.tables.csv.cells import ColumnEvidence
 from suffice.tables.csv.typed_cells import typed_cells
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.tables.arrow_types import (
         ArrowBatch,
         ArrowCells,
@@ -93,15 +95,17 @@ class ArrowTable:
         return self._source.share
 
     def evidence(self, *_: object) -> list[ColumnEvidence]:
-        """Return what the cells of each column are; of one without a type, nothing is known.
-
-        Dates and the like are categories until they are read.
-        """
+        """Return what the cells of each column are; of one without a type, nothing is known."""
         found = [ColumnEvidence() for _ in self.names]
         for seen, field in zip(found, self._schema, strict=True):
             if not self._pa.types.is_null(field.type):
                 seen.see_kind(self._kind(field.type))
         return found
+
+    @property
+    def dates(self) -> dict[str, Spelling]:
+        """Which columns are dates or times by their type, and how such are written."""
+        return date_spellings(self._schema)
 
     def _kind(self, given: ArrowType) -> str:
         types = self._pa.types
@@ -110,6 +114,7 @@ class ArrowTable:
         if types.is_boolean(given):
             return BOOLEAN
         number = types.is_integer(given) or types.is_floating(given) or types.is_decimal(given)
+        number = number or types.is_temporal(given)
         return NUMBER if number or types.is_null(given) else CATEGORY
 
     def tables(self, names: Sequence[str], kinds: Sequence[str], size: int) -> Iterator[Table]:
@@ -171,12 +176,11 @@ class ArrowTable:
         bytes_alone = types.is_binary(held) or types.is_large_binary(held)
         fixed = types.is_fixed_size_binary(held)
         nested = types.is_nested(held) and not types.is_run_end_encoded(held)
-        if nested or types.is_temporal(held) or bytes_alone or fixed:
+        if nested or types.is_interval(held) or bytes_alone or fixed:
             raise NotANumber(
                 f"{self.name}, {field.name}: a column of type {held!s:.60} holds neither numbers "
                 "nor categories",
-                hint="dates: make numbers of them, such as days since a fixed day; lists and "
-                "structs: make columns of their parts; --drop leaves the column out",
+                hint="lists and structs: make columns of their parts; --drop leaves the column out",
             )
 
     def _refuse_infinite(self, values: NDArray[np.generic], name: str, start: int) -> None:

@@ -180,6 +180,14 @@ class TableBytes:
             self.beginning = head
         return self.beginning
 
+    def tail(self, size: int) -> bytes:
+        """Return the last bytes of a file of plain text in UTF-8; none of any other."""
+        if self._path is None or self._how is not None or self._encoding != UTF8:
+            return b""
+        with self._path.open("rb") as file:
+            file.seek(max(0, self.size - size))
+            return file.read(size)
+
     @property
     def is_all_seen(self) -> bool:
         """Whether the beginning is all there is, or all that is looked at."""

@@ -32,9 +32,10 @@ from suffice.tables.encodings import encoding_of
 from suffice.tables.table_bytes import KNOWN, ZIP, TableBytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.rows.tables import Table
     from suffice.tables.arrow import ArrowTable
     from suffice.tables.csv.cells import ColumnEvidence
@@ -114,6 +115,11 @@ class TableFile:
         return not isinstance(self._held, TextRows)
 
     @property
+    def dates(self) -> Mapping[str, Spelling]:
+        """Which columns are dates or times by their type; none of what is text."""
+        return {} if isinstance(self._held, TextRows) else self._held.dates
+
+    @property
     def is_lasting(self) -> bool:
         """Whether it is a file, and will be there for another process as well."""
         return self._held.is_lasting
@@ -189,7 +195,10 @@ def open_table(
         from suffice.tables.json_arrays import JsonArrayTable
 
         return TableFile(JsonArrayTable(held, expected=expected if once and held.is_live else None))
-    return TableFile(CsvTable(held, delimiter=delimiter, header=header, expected=expected))
+    told = partial(warn, category=GuessedTable) if on_guess is None else on_guess
+    return TableFile(
+        CsvTable(held, delimiter=delimiter, header=header, expected=expected, note=told)
+    )
 
 
 def _sheet_of(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from suffice.evaluation.quality import Quality
     from suffice.evaluation.work_progress import ShowsProgress
     from suffice.training.model_choice import ModelChoice
+    from suffice.training.table_columns.kept_columns import DroppedColumn
     from suffice.training.trained import Trained
     from suffice.training.training import train
-    from suffice.training.training_rows import DroppedColumn
 
 __all__ = ["DroppedColumn", "ModelChoice", "Quality", "ShowsProgress", "Trained", "train"]
 

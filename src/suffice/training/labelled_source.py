@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
     from suffice.statistics.quantile_bins import ColumnBins
+    from suffice.training.table_columns.label_bins import LabelBins
 
 
 class LabelledSource(LocalSource):
@@ -41,6 +42,7 @@ class LabelledSource(LocalSource):
     total     how many rows there are, where somebody has counted them
     drawn     who keeps some of the rows that are read
     binned    who tallies how their columns are spread
+    bins      how a quantity is cut into classes; None where labels are classes
     blank     who keeps the rows without a label, in the order of the source; None: nobody
 
     Rows that are only looked at are searched for infinite cells here, where their place is known;
@@ -56,7 +58,9 @@ class LabelledSource(LocalSource):
         *,
         looked_at: bool = False,
         spellings: Mapping[str, Spelling] | None = None,
+        bins: LabelBins | None = None,
     ) -> None:
+        self._bins = bins
         self._spellings = spellings or {}
         self._source, self._target, self._filled = source, target, filled
         self._columns = without_parts(tuple(names), self._spellings)
@@ -168,6 +172,8 @@ class LabelledSource(LocalSource):
                 if self.blank is not None:
                     self.blank[place] = self._as_read(some_rows(table, ~there), wanted)
                 table = some_rows(table, there)
+        if self._bins is not None and len(labels):
+            labels = self._bins.cut(plain_labels(labels))
         return Chunk(self._as_read(table, wanted, binned), labels, None, chunk.place), blank
 
     def _as_read(self, table: Table, wanted: Wanted, binned: BinnedRows | None = None) -> Table:

@@ -177,7 +177,7 @@ def choose(
 
 def _read_by(chosen: Candidate, rows: TrainingRows, hooks: Hooks) -> TrainingRows:
     """Return rows without the columns that the chosen model has not seen, and say so."""
-    from suffice.training.training_rows import DroppedColumn
+    from suffice.training.table_columns.kept_columns import DroppedColumn
 
     if not chosen.without:
         return rows

@@ -11,6 +11,7 @@ from suffice.errors import ColumnMismatch, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
 from suffice.tables.table_reading import TableGuess
+from suffice.training.table_columns.label_bins import label_bins_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.sources.local import LocalSource
     from suffice.tables.table_reading import TableReading
+    from suffice.training.table_columns.label_bins import LabelBins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +34,8 @@ class ModelRows:
     kinds    what they hold
     named    whether the model knows its columns by name
     spellings  how columns are written, and which are made of others
+    target   the column of labels, where it is known
+    bins     how a quantity is cut into classes; None where labels are classes
     """
 
     table: ModelTable
@@ -39,6 +43,8 @@ class ModelRows:
     kinds: tuple[str, ...]
     named: bool
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    target: str | None = None
+    bins: LabelBins | None = None
 
     @classmethod
     def open(
@@ -64,8 +70,10 @@ class ModelRows:
         expected = (*there, *others, *target)
         table = open_tables(tables, reading, expected, note) if opened is None else opened
         known = {notes.target, *others}
+        bins = label_bins_in(notes)
         if not columns.named:
-            return cls._unnamed(table, columns, known)
+            found = cls._unnamed(table, columns, known)
+            return replace(found, target=notes.target, bins=bins)
         lacking = [name for name in there if name not in table.names]
         if lacking:
             raise _lacking(table, lacking, there, {*there, *target})
@@ -74,7 +82,7 @@ class ModelRows:
             note(f"not used by the model: {listed(extra)}")
         pairs = zip(wanted, columns.columns, strict=True)
         kinds = tuple(_kind(column.kind, notes.spellings.get(n), reading) for n, column in pairs)
-        return cls(table, wanted, kinds, True, notes.spellings)
+        return cls(table, wanted, kinds, True, notes.spellings, notes.target, bins)
 
     @classmethod
     def _unnamed(cls, table: ModelTable, columns: Any, known: set[str | None]) -> ModelRows:
@@ -106,6 +114,13 @@ class ModelRows:
             if there != self.names:
                 rows = _with_parts(rows, self.names, self.spellings)
             beside = [(chunk.kinds[j], chunk.exact(j)) for j in range(width, chunk.width)]
+            if self.bins is not None:
+                beside = [
+                    (CATEGORY, self.bins.named(cells, name))
+                    if name == self.target
+                    else (kind, cells)
+                    for (kind, cells), name in zip(beside, others, strict=True)
+                ]
             yield (rows if self.named else _without_names(rows)), beside
 
 

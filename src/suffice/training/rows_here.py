@@ -13,16 +13,12 @@ from suffice.rows.frames import is_from_frame_library
 from suffice.sources.arrow_frames import some_rows
 from suffice.tables.table_file import missing_columns
 from suffice.training.labelled_source import refuse_infinite
+from suffice.training.table_columns.kept_columns import asked_to_drop, kept_columns
+from suffice.training.table_columns.label_bins import LabelBins
 from suffice.training.table_columns.spelled_columns import say_orders, spelled_frame
 from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import labels_of
-from suffice.training.training_rows import (
-    TrainingRows,
-    asked_to_drop,
-    check_labels,
-    kept_columns,
-    unlabelled_rows,
-)
+from suffice.training.training_rows import TrainingRows, check_labels, unlabelled_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,14 +118,19 @@ def _decided(
     table = table.take(kept)
     spellings: dict[str, Spelling] = {}
     if table.names is not None and not texts:
-        table, spellings = spelled_frame(table, table.names, hooks, reading)
+        table, spellings = spelled_frame(table, table.names, hooks, reading, frame)
         say_orders(table, reading.columns, place, hooks)
     refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
     blank = some_rows(table, ~there) if without else None
     if without:
         table = some_rows(table, there)
-    check_labels(labels, place, target, hooks)
+    called = f"{place}, target {target!r}" if target is not None else f"{place}, y"
+    bins = LabelBins.of(labels, reading.bins, None, called)
+    if bins is not None:
+        labels = bins.cut(labels)
+        hooks.note(f"{'y' if target is None else target} {bins.said}")
+    check_labels(labels, place, target, hooks, declared=reading.columns)
     if without:
         hooks.note_unlabelled(unlabelled_rows(without))
     table, dropped, worded = kept_columns(
@@ -143,7 +144,7 @@ def _decided(
     given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,
-        given=given, spellings=spellings, text_columns=worded, without=blank,
+        given=given, spellings=spellings, text_columns=worded, without=blank, bins=bins,
     )  # fmt: skip
 
 

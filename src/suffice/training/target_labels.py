@@ -69,10 +69,17 @@ def plain_labels(labels: Any) -> NDArray[Any]:
 
 
 def check_classes(
-    labels: NDArray[np.generic], table: str, target: str | None, *, whole: bool = True
+    labels: NDArray[np.generic],
+    table: str,
+    target: str | None,
+    *,
+    whole: bool = True,
+    cut: str = "bins=4",
+    declared: bool = False,
 ) -> None:
-    """Refuse a target that names no classes: one value, or a quantity.
+    """Refuse a target that names no classes: one value, or a quantity, which `cut` would cut.
 
+    Whole numbers may be as many as they like if somebody has `declared` that they name classes.
     Where these are not the `whole` table, one value says nothing: it may be sorted by class.
     """
     place = f"{table}, y" if target is None else f"{table}, target {target!r}"
@@ -88,14 +95,18 @@ def check_classes(
     if labels.dtype.kind == "f":
         raise BadLabels(
             f"{place} is a quantity: {len(distinct)} different numbers such as {some}",
-            hint="classes are names or whole numbers: cut the quantity into bins, "
-            "or name another target",
+            hint=f"classes are names or whole numbers: {cut} cuts the quantity into classes of as "
+            "many rows; or name another target",
         )
-    if labels.dtype.kind == "i" and len(distinct) > max(MANY_CLASSES, len(labels) // ROWS_EACH):
+    if (
+        not declared
+        and labels.dtype.kind == "i"
+        and len(distinct) > max(MANY_CLASSES, len(labels) // ROWS_EACH)
+    ):
         raise BadLabels(
             f"{place} is a quantity or a row number: {len(distinct)} different whole numbers "
             f"in {len(labels)} rows, such as {some}",
-            hint="cut it into bins, or name another target",
+            hint=f"{cut} cuts it into classes of as many rows; or name another target",
         )
     if labels.dtype.kind == "O" and len(distinct) > max(MANY_CLASSES, len(labels) // 2):
         raise BadLabels(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from suffice.storage.model_file import StoredModel
     from suffice.training.model_choice import ModelChoice
     from suffice.training.saved_models import Saved
-    from suffice.training.training_rows import DroppedColumn
+    from suffice.training.table_columns.kept_columns import DroppedColumn
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -16,7 +16,7 @@ from suffice.models.gaussian.forms import letters_of
 from suffice.printing.model_names import usual_name
 from suffice.rows.frames import is_from_frame_library
 from suffice.statistics.quantile_bins import ColumnBins
-from suffice.tables.table_reading import TableReading
+from suffice.tables.table_reading import TableReading, bins_of
 from suffice.training.decimals import STATE as DECIMALS
 from suffice.training.fit_rows import RowsMet, fit_rows
 from suffice.training.hooks import Hooks
@@ -33,6 +33,7 @@ from suffice.training.model_choice import (
 )
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
+from suffice.training.table_columns.label_bins import STATE as LABEL_BINS
 from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.table_columns.text_columns import READING, families_of
 from suffice.training.table_columns.typical_rows import rates_of
@@ -71,6 +72,7 @@ def train(
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
+    bins: int | str | Sequence[float] | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -112,6 +114,9 @@ def train(
         low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
         stands first), "text" (known by its words, which naive Bayes reads beside other columns),
         "id" or "ignore" (left out).
+    bins
+        Into how many classes of about as many rows a target that is a quantity is cut, or a list of
+        the places where it is cut. The model keeps them: later tables have the quantity, too.
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -155,7 +160,7 @@ def train(
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
         reading=TableReading(delimiter, header, decimal, dict(columns or {}), encoding,
-                             None if sheet is None else str(sheet)),
+                             None if sheet is None else str(sheet), bins_of(bins)),
         seed=random_state, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
 
@@ -227,6 +232,8 @@ def train_rows(
         bins=ColumnBins.cut(rows.table) if met.bins is None else met.bins,
     )
     # The model itself takes the same rows, as one that is loaded from the file does.
+    if rows.bins is not None:
+        notes = replace(notes, more={**notes.more, LABEL_BINS: rows.bins.to_dict()})
     more = replace(notes, more={**notes.more, DECIMALS: decimals})
     saved = Saved(learned.with_notes(more), notes, decimals)
     return Trained(

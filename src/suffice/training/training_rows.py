@@ -5,12 +5,11 @@ Rows are held where that is possible, and read again where it is not.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows, BadSetting, listed
-from suffice.rows.cells import CATEGORY
+from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.labels import similar_labels
 from suffice.sources import open_source
 from suffice.sources.arrow_frames import frame_of
@@ -21,19 +20,24 @@ from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
 from suffice.tables.table_reading import TableGuess
 from suffice.training.labelled_source import LabelledSource
-from suffice.training.table_columns.row_names import row_names
+from suffice.training.table_columns.kept_columns import (
+    DroppedColumn,
+    asked_to_drop,
+    kept_columns,
+)
+from suffice.training.table_columns.label_bins import LabelBins, check_quantity
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
     declared_categories,
+    say_dates,
     say_orders,
     say_spellings,
 )
-from suffice.training.table_columns.text_columns import FREE_TEXT, say_texts, text_columns
 from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import check_classes, plain_labels, totals_row
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,17 +53,6 @@ LOOK = 1 << 22
 """Cells that are looked at where rows are read one by one, or are too many."""
 FROM_AFAR = 10_000
 """Rows that are looked at where the others stay in their database."""
-MOST_LEVELS = 1000
-"""Texts of one column that are coded; a column with more is left out."""
-FEW = 20
-"""Columns with fewer different texts than this are never left out."""
-
-
-class DroppedColumn(NamedTuple):
-    """A column that is not learned from, and why."""
-
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +71,7 @@ class TrainingRows:
     spellings       how the texts of columns are written that are numbers or truths
     text_columns    columns of texts beside others, which some models read
     without         rows without a label, where they are learned from
+    bins            how a quantity is cut into classes; None where labels are classes
     """
 
     table: Table
@@ -94,6 +88,7 @@ class TrainingRows:
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
     text_columns: tuple[str, ...] = ()
     without: Table | None = None
+    bins: LabelBins | None = None
 
     @classmethod
     def read(
@@ -123,6 +118,7 @@ class TrainingRows:
                 hint=f"is the delimiter the right one? {hooks.option('delimiter')} names it",
             )
         counted, spellings = kinds_of(source, names, target, hooks, reading)
+        how = spellings.pop(target, None)
         labelled = LabelledSource(source, names, target, looked_at=True, spellings=spellings)
         labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
@@ -140,7 +136,11 @@ class TrainingRows:
         check_numbers(found.table, reading.columns, source.name)
         say_orders(found.table, reading.columns, source.name, hooks)
         labels = plain_labels(found.labels)
-        check_labels(labels, source.name, target, hooks, whole=whole)
+        bins = LabelBins.of(labels, reading.bins, how, f"{source.name}, target {target!r}")
+        if bins is not None:
+            labels = bins.cut(labels)
+            hooks.note(f"{target} {bins.said}")
+        check_labels(labels, source.name, target, hooks, whole=whole, declared=reading.columns)
         if whole:
             without += labelled.without
             tell_unlabelled(labelled, hooks)
@@ -153,7 +153,7 @@ class TrainingRows:
             kept, spellings = told_columns(kept, labels, spellings, reading, hooks, typed=typed)
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
-            without, texts, source, counted, spellings=spellings, text_columns=worded,
+            without, texts, source, counted, spellings=spellings, text_columns=worded, bins=bins,
         )  # fmt: skip
 
     @property
@@ -182,8 +182,9 @@ class TrainingRows:
         assert self.source is not None
         assert self.target is not None
         found = LabelledSource(
-            self.source, self.names, self.target, filled, spellings=self.spellings
-        )
+            self.source, self.names, self.target, filled, spellings=self.spellings,
+            bins=self.bins,
+        )  # fmt: skip
         found.total = self.counted
         return found
 
@@ -269,25 +270,38 @@ def kinds_of(
                 "types of its columns",
                 hint="cast it in a query: ?query=SELECT CAST(code AS VARCHAR) AS code, …",
             )
-        return None, found
+        return None, found | say_dates(source.dates, names, reading, hooks)
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
     for said in source.guesses():
         option = said.option if isinstance(said, TableGuess) else "encoding"
         hooks.note(f"{said}; {hooks.option(option)} names another" if option else said)
-    decided = source.spell(names, reading.decimal, reading.columns)
+    declared, every = reading.columns, names
+    if reading.bins is not None and target is not None:
+        declared, every = {**declared, target: NUMBER}, [*names, target]
+    decided = source.spell(every, reading.decimal, declared)
     say_spellings(decided, hooks, reading.decimal)
     for said in source.odd_cells((*names, *(() if target is None else (target,)))):
         hooks.note(said)
-    typed = {} if decided else declared_categories(reading.columns, names)
-    return progress.rows or None, source.spellings or typed
+    return progress.rows or None, declared_categories(reading.columns, names) | source.spellings
 
 
 def check_labels(
-    labels: NDArray[Any], place: str, target: str | None, hooks: Hooks, *, whole: bool = True
+    labels: NDArray[Any],
+    place: str,
+    target: str | None,
+    hooks: Hooks,
+    *,
+    whole: bool = True,
+    declared: Mapping[str, str] | None = None,
 ) -> None:
     """Refuse labels that name no classes, and say which classes differ in what nobody sees."""
-    check_classes(labels, place, target, whole=whole)
+    is_declared = target in (declared or {})
+    check_classes(
+        labels, place, target, whole=whole, cut=hooks.option("bins", "4"), declared=is_declared
+    )
+    if target is not None and not is_declared:
+        check_quantity(labels, place, target, hooks)
     if whole and (sums := totals_row(labels)):
         hooks.note(sums)
     for said in similar_labels(labels):
@@ -315,85 +329,3 @@ def _nothing_to_learn(rows: LabelledSource, target: str) -> BadRows:
         f"{rows.name}, target {target!r}: none of {count:,} rows has a label",
         hint="is it the right column? Blank cells are not labels",
     )
-
-
-def asked_to_drop(names: Sequence[str]) -> tuple[DroppedColumn, ...]:
-    """Return columns that somebody named, with that as the reason."""
-    return tuple(DroppedColumn(name, "it was asked for") for name in names)
-
-
-def kept_columns(
-    table: Table,
-    place: str,
-    target: str | None,
-    hooks: Hooks,
-    *,
-    texts: bool,
-    declared: Mapping[str, str] | None = None,
-    beside: bool = False,
-) -> tuple[Table, list[DroppedColumn], tuple[str, ...]]:
-    """Return a table without the columns that nothing is to be learned from, those, and texts.
-
-    Texts that are different in nearly every row name rows, and so do numbers that count them; where
-    columns of text are documents, others have no place. `declared` are columns of which somebody
-    has said what they are. Where the model reads texts `beside` other columns, those stay.
-    """
-    declared = declared or {}
-    names = table.names or tuple(f"x{j}" for j in range(table.width))
-    worded = text_columns(table, declared) if CATEGORY in table.kinds and not texts else ()
-    read = worded if beside else ()
-    useless = {} if texts else _useless(table, read)
-    useless |= {names.index(name): FREE_TEXT for name in worded if name not in read}
-    counting = {} if texts else row_names(table, declared)
-    if len(useless) + len(counting) < table.width:
-        useless |= counting
-    numbers = [j for j, kind in enumerate(table.kinds) if texts and kind != CATEGORY]
-    kept = [j for j in range(table.width) if j not in useless and j not in numbers]
-    besides = "" if target is None else f" besides the target {target!r}"
-    if numbers:
-        hooks.note(f"left out, because it has no text: {listed(names[j] for j in numbers)}")
-    if not kept and texts:
-        raise BadRows(
-            f"{place} has no column of text{besides}",
-            hint=f"{hooks.option('model', 'auto')} is for numeric columns and categories",
-        )
-    if not kept:
-        raise BadRows(
-            f"{place}: every column is different in almost every row", hint=_about_texts(table)
-        )
-    dropped = []
-    for j, why in useless.items():
-        change = f"; {hooks.column(names[j], 'number')} keeps it" if j in counting else ""
-        if why == FREE_TEXT:
-            change = f"; {hooks.option('model', 'naive-bayes')} and auto read it"
-        hooks.note(f"{names[j]} is left out: {why}{change}")
-        dropped.append(DroppedColumn(names[j], why))
-    dropped += [DroppedColumn(names[j], "there is no text in it") for j in numbers]
-    if read:
-        say_texts(read, hooks)
-    return table.take(kept), dropped, read
-
-
-def _useless(table: Table, read: Collection[str] = ()) -> dict[int, str]:
-    """Return columns of text that name single rows, and why; those that are `read` do not."""
-    found = {}
-    for j, kind in enumerate(table.kinds):
-        if kind != CATEGORY or (table.names is not None and table.names[j] in read):
-            continue
-        cells = table.column(j)
-        levels = len(set(cells.tolist()) - {None})
-        if levels > MOST_LEVELS or levels > max(FEW, table.size // 2):
-            found[j] = (
-                f"{levels} different values in {table.size} rows: an ID, a date or free text?"
-            )
-    return found
-
-
-def _about_texts(table: Table) -> str:
-    """Return what may be the matter with a table of nothing but different texts."""
-    comma = re.compile(r"\s*[+-]?\d+,\d+\s*")
-    for j, kind in enumerate(table.kinds):
-        cells = [cell for cell in table.column(j).tolist() if isinstance(cell, str)]
-        if kind == CATEGORY and cells and all(map(comma.fullmatch, cells)):
-            return f"are these numbers with decimal commas, such as {cells[0]!r:.40}? Write points"
-    return "are these names or sentences? Numeric or categorical columns are needed"

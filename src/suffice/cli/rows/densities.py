@@ -37,7 +37,8 @@ def drawn_rows(
     """Return rows that a model makes up, of one class or of all, and the class of each."""
     found: tuple[Any, NDArray[Any]]
     if saved.is_hidden:
-        found = saved.model.sample(size, rng, component=label)
+        within = {} if bounded else {"within": None}
+        found = saved.model.sample(size, rng, component=label, **within)
         return found
     learned = saved.model
     if learned.frame is not None:  # cells are printed: no library of frames is loaded for them

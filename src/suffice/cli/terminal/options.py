@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.errors import BadFile
-from suffice.tables.table_reading import COLUMN_KINDS, TableReading
+from suffice.tables.table_reading import COLUMN_KINDS, TableReading, bins_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -128,11 +128,17 @@ def columns_options(command: Callable[..., object]) -> Callable[..., object]:
         help="A file of such declarations, NAME=KIND, one per line; lines starting with # are "
         "ignored. --column takes precedence.",
     )  # fmt: skip
+    @click.option(
+        "--bins", metavar="N",
+        help="Cut a target that is a quantity into N classes of about as many rows, or at some "
+        "numbers: --bins 10,20,50.",
+    )  # fmt: skip
     @wraps(command)
     def with_columns(
         *args: object,
         declared: tuple[str, ...],
         columns_file: Path | None,
+        bins: str | None,
         reading: TableReading,
         **more: object,
     ) -> Any:
@@ -145,7 +151,7 @@ def columns_options(command: Callable[..., object]) -> Callable[..., object]:
                     f"{one[:80]!r} is not NAME=KIND, with one of {kinds}", param_hint="--column"
                 )
             given[name] = kind
-        return command(*args, reading=replace(reading, columns=given), **more)
+        return command(*args, reading=replace(reading, columns=given, bins=bins_of(bins)), **more)
 
     return with_columns
 

@@ -7,6 +7,7 @@ BLANKS = frozenset(
         "NA", "N/A", "n/a", "#NA", "#N/A", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan",
         "null", "Null", "NULL", "None", "none", "?", "-", ".",
         "na", "n.a.", "N.A.", "n.a", "N.A", "n. a.", "#N/A N/A", "(null)", "<null>", "\\N", "nil",
+        "Nil", "NIL",
         "NONE", "??", "???", "--", "---", "–", "—", "..", "...", "…", "(blank)", "(empty)",
         "unknown", "Unknown", "UNKNOWN", "missing", "Missing", "MISSING", "not available", "tbd",
         "TBD", "k.A.", "k. A.", "k.a.", "unbekannt", "s/d", "s.d.", "n.d.", "N.D.", "nd", "ND",

@@ -7,6 +7,8 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from suffice.columns.spellings.written_numbers import plain_digits
+
 MONTH_NAMES: tuple[str, ...] = (
     "january february march april may june july august september october november december",
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -80,8 +82,9 @@ EPOCH = date(1970, 1, 1).toordinal()
 """The day that is 0, as in databases and frames."""
 PIVOT = 69
 """Two digits from here on are a year of the last century, those below one of this: as in POSIX."""
-LONGEST_DATE = 64
-"""Characters of a date: `Wednesday, 25 September 2024 at 10:15:30.123456 +02:00` has fewer."""
+LONGEST_DATE = 80
+"""Characters of a date: `Wed Sep 25 2024 10:15:30 GMT+0200 (Central European Summer Time)` has
+fewer."""
 _OFFSETS = {
     "z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 60, "cet": 60, "mez": 60, "cest": 120,
     "mesz": 120, "eet": 120, "eest": 180, "est": -300, "edt": -240, "cdt": -300, "mst": -420,
@@ -92,7 +95,7 @@ _TIME = re.compile(
     r"""(?P<hour>\d{1,4})(?:[:.]|\s?[hH]\s?)(?P<minute>\d{2})
     (?:[:.m](?P<second>\d{2})s?(?:[.,](?P<part>\d{1,9}))?)?
     \s*(?P<half>[aApP]\.?\s?[mM]\.?)?\s*(?:Uhr|uhr|h|hrs?)?
-    \s*(?P<zone>[zZ]|[+\-\u2212]\d{2}:?(?:\d{2})?|[A-Za-z]{3,4}(?:[+-]\d{1,2})?)?
+    \s*(?P<zone>[zZ]|[+\-\u2212]\d{2}:?(?:\d{2})?|[A-Za-z]{3,4}(?:[+-]\d{1,2}(?::?\d\d)?)?)?
     \s*(?:\[[\w/+\-]{1,40}\]|\([\w\s/+\-]{1,40}\))?""",
     re.VERBOSE,
 )
@@ -103,13 +106,19 @@ _SPLIT = re.compile(
 # How a time begins that is not a date with dots: for `written_date`.
 _TIMED = re.compile(r"\d{1,2}(?:[:.]|\s?[hH]\s?)\d{2}(?!\.\d{2,4}(?:\s|$)|\d)")
 # Day, month and year in numbers, in any order: for `_days`.
-_NUMERIC = re.compile(r"(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?")
+_NUMERIC = re.compile(
+    r"(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?(?:\s?[гр]\.?)?"
+)
 # The year first: for `_days`.
 _YEAR_FIRST = re.compile(r"(\d{4})\s?([./\-\u2010\u2011])\s?(\d{1,2})(?:\s?\2\s?(\d{1,2})\.?)?")
 # A month alone: for `_days`.
 _MONTH_YEAR = re.compile(r"(\d{1,2})[/\-](\d{4})")
 # As in Chinese, Japanese and Korean: for `_days`.
 _EAST = re.compile(r"(\d{4})[年년]\s?(\d{1,2})[月월]\s?(?:(\d{1,2})[日일])?")
+# A week, and the day of the week from Monday on: for `_days`.
+_WEEK = re.compile(r"(\d{4})[- ]?[wW](\d{2})(?:-?([1-7]))?")
+# A quarter, before the year or behind it: for `_days`.
+_QUARTER = re.compile(r"(?:(\d{4})[-/ ]?[qQ]([1-4])|[qQ]([1-4])[-/ ]?(\d{4}))")
 # Digits alone, before a time: for `_days`.
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
 # Digits alone: for `_compact_time`.
@@ -166,7 +175,7 @@ def written_date(cell: str) -> WrittenDate | None:
     >>> written_date("2024-01-05T07:00:00+01:00").days[0], written_date("May be")
     (19727.25, None)
     """
-    text = cell.strip()
+    text = plain_digits(cell).strip()
     if not 4 <= len(text) <= LONGEST_DATE or not any(map(str.isdigit, text)):
         return None
     found = _days(text)
@@ -254,7 +263,20 @@ def _days(text: str, *, compact: bool = False) -> tuple[_Days, str] | None:
         return _same(int(found[1]), int(found[2]), int(found[3] or 1))
     if compact and (found := _COMPACT.fullmatch(text)):
         return _same(int(found[1]), int(found[2]), int(found[3]))
+    if found := _WEEK.fullmatch(text):
+        return _week(int(found[1]), int(found[2]), int(found[3] or 1))
+    if found := _QUARTER.fullmatch(text):
+        return _same(int(found[1] or found[4]), 3 * int(found[2] or found[3]) - 2, 1)
     return _named(text)
+
+
+def _week(year: int, week: int, day: int) -> tuple[_Days, str] | None:
+    """Return the day of a week of ISO 8601; its Monday if none is said."""
+    try:
+        found = date.fromisocalendar(year, week, day)
+    except ValueError:
+        return None
+    return _same(found.year, found.month, found.day)
 
 
 def _named(text: str) -> tuple[_Days, str] | None:

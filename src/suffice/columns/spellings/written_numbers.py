@@ -13,22 +13,28 @@ _CODES = """
 AED ARS AUD BGN BHD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HRK HUF IDR ILS INR ISK JPY KES
 KRW KWD KZT MAD MXN MYR NGN NOK NZD PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD THB TND TRY TWD UAH
 USD UYU VND ZAR kr kr. Kr Kr. Kč zł Ft lei руб руб. р. грн лв лв. Fr Fr. SFr. sFr. Rs Rs. RM Rp Rp.
-TL Euro euro Euros euros EURO DM din din.
+TL Euro euro Euros euros EURO DM din din. 円 圓 元 원 zl ریال ريال تومان درهم
+دينار جنيه ر.س ر.س. د.إ د.إ. د.ك د.ك. ج.م ج.م. د.ب
 """  # for CURRENCIES
 CURRENCIES = frozenset(_CODES.split())
 """Codes and abbreviations of currencies beside the signs that Unicode knows (€, $, US$, R$, ₹ …).
 Codes are read in capitals only: `5 all` and `5 top` are words."""
 SPACES = "\u00a0\u2007\u2009\u202f"
 """Blanks that part thousands besides the ordinary one."""
-_AFFIX = r"[^\d\s()+\-\u2212\u2013%\uff05\u066a.,'’]{1,12}\.?"  # a currency or a unit
-_SIGN = r"[+\-\u2212\u2013\ufe63\uff0d]"  # plus, and all that is used for minus
+_OUTSIDE = r"[^\d\s()+\-\u2212\u2013\u25b2\u25b3%\uff05\u066a.,'’]"  # what affixes are made of
+_AFFIX = rf"(?:[\u0600-\u06ff]\.[\u0600-\u06ff]\.?|{_OUTSIDE}{{1,12}}\.?)"  # a currency or a unit
+_SIGN = r"[+\-\u2212\u2013\u25b2\u25b3\ufe63\uff0d]"  # plus, and all that is used for minus
 _CELL = re.compile(
-    rf"""\s*(?P<open>\()?\s*(?P<sign>{_SIGN})?\s*(?:(?P<before>{_AFFIX})\s*)?(?P<inner>{_SIGN})?
-    \s*(?P<body>(?:\d[\d.,'’\ {SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)
-    (?P<dash>(?<=[.,])[-–—]{{1,2}})?\s*(?P<percent>[%\uff05\u066a])?\s*(?P<after>{_AFFIX})?
+    rf"""\s*(?P<open>\()?\s*(?P<sign>{_SIGN})?\s*(?:(?P<before>{_AFFIX})\s*)?(?P<late>\()?\s*
+    (?P<inner>{_SIGN})?\s*(?P<first>[%\uff05\u066a])?\s*
+    (?P<body>(?:\d[\d.,'’\ {SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)
+    (?P<dash>(?<=[.,])[-–—]{{1,2}}|/[-=])?\s*(?P<percent>[%\uff05\u066a])?\s*(?P<after>{_AFFIX})?
     \s*(?P<trail>[-\u2212])?\s*(?P<close>\))?\s*""",
     re.VERBOSE,
 )  # the parts of a cell; what it holds is looked at by `_BODIES`
+_NOTHING = re.compile(
+    rf"\s*(?:(?P<before>{_AFFIX})\s*[-–—]|[-–—]\s*(?P<after>{_AFFIX}))\s*"
+)  # zero, as accountants write it: "$ -"
 _BODIES = {
     POINT: re.compile(
         r"(?:(?:[1-9]\d{0,2}(?:([, '])\d{3})(?:\1\d{3})*|[1-9]\d?(?:,\d{2})+,\d{3}"
@@ -41,6 +47,16 @@ _BODIES = {
 }  # digits in groups of three, or as in India of two and then three; no group begins with a zero
 _PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+")  # whatever else the column has
 _UNIFIED = str.maketrans({**dict.fromkeys(SPACES, " "), "’": "'"})  # separators that mean the same
+DIGITS = ("٠", "۰", "०", "০", "０")
+"""The zeros of other scripts, each followed by its nine digits: Arabic, Persian, Devanagari,
+Bengali, and the wide ones of East Asia."""
+_SAME = {
+    **{ord(zero) + n: str(n) for zero in DIGITS for n in range(10)},
+    **{ord(mark): "." for mark in "٫．"},
+    **{ord(mark): "," for mark in "٬，"},
+    **dict.fromkeys([0x61C, 0x2060, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
+                     *range(0x2066, 0x206A)], ""),
+}  # fmt: skip  # digits and marks that mean the same, and marks of direction that nobody sees
 MOST_DIGITS = 15
 """Digits of a whole number that a double holds for certain; more are a code, and no number."""
 
@@ -62,6 +78,15 @@ class WrittenNumber(NamedTuple):
     def value(self, decimal: str) -> float | None:
         """Return the number by one decimal mark."""
         return self.point if decimal == POINT else self.comma
+
+
+def plain_digits(cell: str) -> str:
+    """Return a cell with the digits and decimal marks of any script as those of this one.
+
+    >>> plain_digits("١٢٫٥"), plain_digits("１，２００円"), plain_digits("12.5")
+    ('12.5', '1,200円', '12.5')
+    """
+    return cell if cell.isascii() else cell.translate(_SAME)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -86,29 +111,44 @@ def written_number(cell: str) -> WrittenNumber | None:
     (-1234.0, -1.234)
     >>> written_number("31%").point, written_number("12 kg").unit, written_number("A12")
     (0.31, 'kg', None)
+    >>> written_number("$ (1,200.50)").point, written_number(" $ -  ").point
+    (-1200.5, 0.0)
+    >>> written_number("%31").point, written_number("Rs. 1,10,000/-").point
+    (0.31, 110000.0)
     """
+    cell = plain_digits(cell)
     if _PLAIN.fullmatch(cell):
         return WrittenNumber(float(cell), float(cell))
-    if len(cell) > 64 or (parts := _CELL.fullmatch(cell)) is None:
+    if len(cell) > 64:
         return None
+    if (parts := _CELL.fullmatch(cell)) is None:
+        return _zero(cell)
     before, after = parts["before"] or "", parts["after"] or ""
     if (before and not is_currency(before)) or (before and is_currency(after)):
         return None
-    signs = [parts["sign"], parts["inner"], parts["trail"], parts["open"]]
-    if sum(sign is not None for sign in signs) > 1 or (parts["open"] is None) != (
-        parts["close"] is None
-    ):
+    opened = parts["open"] or parts["late"]
+    signs = [parts["sign"], parts["inner"], parts["trail"], parts["open"], parts["late"]]
+    if sum(sign is not None for sign in signs) > 1 or (opened is None) != (parts["close"] is None):
+        return None
+    if parts["first"] is not None and parts["percent"] is not None:
         return None
     negative = any(sign is not None and sign != "+" for sign in signs)
     body = parts["body"].rstrip(f" {SPACES}").translate(_UNIFIED)
-    percent = parts["percent"] is not None
-    if parts["dash"] is not None:
+    percent = (parts["first"] or parts["percent"]) is not None
+    if parts["dash"] is not None and not parts["dash"].startswith("/"):
         body = body[:-1]  # 12.– and 5,-- are amounts without cents
     found = [_value(body, mark, negative, percent) for mark in (POINT, COMMA)]
     if found == [None, None]:
         return None
     unit = "" if is_currency(after) else after
     return WrittenNumber(found[0], found[1], before or ("" if unit else after), unit, percent)
+
+
+def _zero(cell: str) -> WrittenNumber | None:
+    """Return the amount that a currency beside a dash is."""
+    found = _NOTHING.fullmatch(cell)
+    currency = "" if found is None else found["before"] or found["after"]
+    return WrittenNumber(0.0, 0.0, currency) if is_currency(currency) else None
 
 
 def _value(body: str, mark: str, negative: bool, percent: bool) -> float | None:

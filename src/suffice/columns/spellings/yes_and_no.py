@@ -33,6 +33,16 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("نعم", "لا"),  # Arabic
         ("כן", "לא"),  # Hebrew
         ("हाँ हां", "नहीं"),  # Hindi
+        ("да д", "не н"),  # Bulgarian, Macedonian, Serbian
+        ("da d", "ne n"),  # Croatian, Bosnian, Slovenian
+        ("áno a", "nie n"),  # Slovak
+        ("taip t", "ne n"),  # Lithuanian
+        ("jā j", "nē n"),  # Latvian
+        ("jah j", "ei e"),  # Estonian
+        ("có", "không"),  # Vietnamese
+        ("ya y", "tidak t"),  # Indonesian, Malay
+        ("ใช่", "ไม่ใช่"),  # Thai
+        ("بله", "خیر"),  # Persian
     )
 )
 """Words for yes and for no, a language each; single letters are their beginnings. `on` and `off`,

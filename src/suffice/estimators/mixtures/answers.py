@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import gammaincc
 
+from suffice.columns.shown import shown_within
 from suffice.errors import BadSetting
 from suffice.estimators.multivariate_normal_columns import (
     check_infinite,
@@ -24,6 +25,7 @@ from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.normal_fit import predictive_p_values
 from suffice.models.mixture.law import log_joint
 from suffice.models.mixture.parts import conditional_fit, marginal_fit
+from suffice.models.possible.normal_rows import PossibleNormals
 from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
@@ -158,24 +160,39 @@ class MixtureAnswers:
     # Draws and cells
 
     def sample(
-        self, n_samples: int = 1, random_state: object = None, *, component: int | None = None
+        self,
+        n_samples: int = 1,
+        random_state: object = None,
+        *,
+        component: int | None = None,
+        within: object = "auto",
     ) -> tuple[FloatArray, IntArray]:
         """Return rows drawn from the components, or from one, and which each is from.
 
-        Noise has no law outside of the rows that it was spread over: none is drawn.
+        Noise has no law outside of the rows that it was spread over: none is drawn. `within` keeps
+        numbers to what columns have shown: "auto" where the model knows it, as those of
+        `suffice cluster` do; rows say what theirs show; None draws from the law as it is.
         """
         count: Any = n_samples
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise BadSetting(
                 f"n_samples={count!r} is not a number of rows", hint="a whole number of at least 1"
             )
-        fit, _ = self._require()
+        fit, columns = self._require()
         if component is not None and component not in fit.model.labels:
             raise BadSetting(
                 f"component={component!r} does not exist",
                 hint=f"they are numbered from 0 to {fit.model.densities.size - 1}",
             )
-        return fit.model.sample(int(count), random_generator(random_state), component)
+        shown = shown_within(
+            within,
+            None if self._notes is None else self._notes.shown,
+            lambda: columns.matched(read_table(within), type(self).__name__),
+        )
+        rows, codes = fit.model.sample(int(count), random_generator(random_state), component)
+        if shown is not None:
+            rows = PossibleNormals.of(fit.model.densities, columns, shown).rows(rows, codes)
+        return rows, codes
 
     def impute(self, X: object, draws: int | None = None, random_state: object = None) -> Any:
         """Return rows with missing cells as expected; with `draws`, that many tables drawn."""

@@ -118,10 +118,17 @@ class LatentAnswers:
     # Draws and cells
 
     def sample(
-        self, n_samples: int = 1, random_state: Any = None, component: int | None = None
+        self,
+        n_samples: int = 1,
+        random_state: Any = None,
+        component: int | None = None,
+        within: object = "auto",
     ) -> tuple[Any, IntArray]:
-        """Return rows drawn from the classes, or of one, as they were given, and whose each is."""
-        return self._require()[0].sample(n_samples, component, random_state)
+        """Return rows drawn from the classes, or of one, as they were given, and whose each is.
+
+        `within` keeps numbers to what columns have shown, as in `NaiveBayes.sample`.
+        """
+        return self._require()[0].sample(n_samples, component, random_state, within=within)
 
     def impute(self, X: object, draws: int | None = None, random_state: object = None) -> Any:
         """Return rows with blanks as expected; with `draws`, that many tables drawn.

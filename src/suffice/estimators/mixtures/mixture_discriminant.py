@@ -117,13 +117,18 @@ class MixtureDiscriminant(StatisticsClassifier):
     partial_fit = offered("partial_fit")(StatisticsClassifier.partial_fit)
 
     def sample(
-        self, n: int = 1, y: Label | None = None, random_state: object = None
+        self,
+        n: int = 1,
+        y: Label | None = None,
+        random_state: object = None,
+        within: object = "auto",
     ) -> tuple[Any, NDArray[Any]]:
         """Draw n rows and their labels: a class, one of its components, a row of that.
 
         With `y`, of that class only. Rows come as they were given: a frame, or an array (n, d).
+        `within` keeps numbers to what columns have shown, as in `GaussianDiscriminant.sample`.
         """
-        return self._now().sample(n, y, random_state)  # type: ignore[no-any-return]
+        return self._now().sample(n, y, random_state, within)  # type: ignore[no-any-return]
 
     def typicality(self, X: object) -> FloatArray:
         """Return, per class, how often a draw of the class is no more likely than the row (n, k).

@@ -23,6 +23,7 @@ from suffice.models.gaussian.learner import checked_log_priors, warn_of
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.mixture.classes import MOST_SUBCLASSES, RowsByClass, fit_classes
 from suffice.models.mixture.fitting import MixtureSettings, forms_to_try
+from suffice.models.possible.normal_rows import PossibleNormals
 from suffice.rows import CATEGORY, read_table
 
 if TYPE_CHECKING:
@@ -239,10 +240,24 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
         return back_to_frame(self.columns, rows, self.frame)
 
     def sample(
-        self, n: int = 1, y: Label | None = None, random_state: object = None
+        self,
+        n: int = 1,
+        y: Label | None = None,
+        random_state: object = None,
+        within: object = "auto",
     ) -> tuple[Any, NDArray[Any]]:
         """Draw rows and their labels; of one class if `y` names it."""
-        rows, codes = self.model.sample(checked_size(n), random_generator(random_state), y)
+        size, shown, rng = (
+            checked_size(n),
+            self.shown_within(within),
+            random_generator(random_state),
+        )
+        rows, codes = self.model.sample(size, rng, y)
+        if shown is not None:
+            laws: MixtureLaws = self.statistics.laws
+            drawn = laws.drawn_components(codes, rng)
+            rows = laws.components.sample(drawn, rng)
+            rows = PossibleNormals.of(laws.components, self.columns, shown).rows(rows, drawn)
         return self.given_back(rows), self.classes[codes]
 
     def warn(self) -> None:

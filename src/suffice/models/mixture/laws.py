@@ -184,12 +184,16 @@ class MixtureLaws:
 
     def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one draw for each code: first its component, then the row."""
+        return self.components.sample(self.drawn_components(codes, rng), rng)
+
+    def drawn_components(self, codes: IntArray, rng: np.random.Generator) -> IntArray:
+        """Return one component for each class, drawn by its share."""
         drawn = np.empty(len(codes), dtype=np.intp)
         for k in np.unique(codes):
             chosen = np.flatnonzero(codes == k)
             shares = self.mixing[k]
             drawn[chosen] = rng.choice(len(shares), size=len(chosen), p=shares / shares.sum())
-        return self.components.sample(drawn, rng)
+        return drawn
 
     def typicality(self, rows: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
         """Return P(a draw of the class is no more likely than the row), (n, k), by `draws` draws.

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
+import sys
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
+from suffice.places import LONGEST
 from suffice.tables.allowances import MOST_COLUMNS, checked_names, too_wide
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, split_lines, too_long
-from suffice.tables.csv.dialect import SEEN_ROWS, Dialect, sniffed
+from suffice.tables.csv.dialect import DELIMITERS, SEEN_ROWS, Dialect, sniffed
 from suffice.tables.csv.inert_cells import plain_text
 from suffice.tables.csv.quotes import is_swallowed, opening
+from suffice.tables.csv.surroundings import LOOK, named_columns, surroundings_above
+from suffice.tables.table_reading import TableGuess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -26,6 +31,10 @@ LONG_RECORD = 1000
 """Lines of one row from which on it is not begun again for every few more."""
 MOST_LINES = 100_000
 """Lines of one row: no text in a cell has as many, but the rows below a stray quotation mark do."""
+SMALL = 1 << 20
+"""Bytes of a file that are read to look at its end, however it is written."""
+TAIL = 1 << 14
+"""Bytes at the end of a larger file that are looked at: some hundred lines."""
 LARGE, LARGE_PACKED = 1 << 23, 1 << 20
 """Bytes of a file from which on it pays to import pyarrow."""
 
@@ -52,6 +61,7 @@ class CsvTable(TextRows):
         delimiter: str | None = None,
         header: bool | None = None,
         expected: Collection[str] = (),
+        note: Callable[[TableGuess], object] | None = None,
     ) -> None:
         super().__init__(source)
         _refuse_nul(source)
@@ -66,9 +76,14 @@ class CsvTable(TextRows):
             lines = _seen_lines(sample, whole=source.is_all_seen)
             if lines and len(lines[0]) > LONGEST_RECORD:
                 raise too_long(f"{self.name}, line 1")
-            self.dialect: Dialect = sniffed(
-                lines[:SEEN_ROWS], delimiter=delimiter, header=header, expected=expected
+            self._around = surroundings_above(
+                lines, DELIMITERS if delimiter is None else delimiter, header, expected
             )
+            lines = lines[self._around.above :]
+            self.dialect: Dialect = sniffed(
+                lines[:SEEN_ROWS], delimiter=delimiter or self._around.delimiter, header=header,
+                expected=expected,
+            )  # fmt: skip
             first = self._first_row(lines, last=source.is_all_seen)
             if first is not None or source.is_all_seen:
                 break
@@ -77,7 +92,42 @@ class CsvTable(TextRows):
             raise BadFile(f"{self.name} is empty", hint="a table has a header and rows")
         if len(first) > MOST_COLUMNS:
             raise too_wide(self.name, len(first))
-        self.names = _names(first, self.name) if self.dialect.header else _numbered(len(first))
+        seen = [row for row in self._seen_rows(lines) if row]
+        self._wide = len(first)
+        self._kept = slice(0, self._wide)
+        if self.dialect.header:
+            self._kept = named_columns(first, seen[1:], expected)
+            line = f"{self.name}, line {self._around.above + 1}"
+            names = _names(first)[self._kept]
+            hint = f"rename one of them; if {line.rpartition(', ')[2]} is not a header, say "
+            self.names = checked_names(names, line, f"{hint}--no-header")
+        else:
+            self.names = _numbered(len(first))
+        self._around = self._around.with_rows(
+            seen[1:] if self.dialect.header else seen, self._wide, self.dialect, self._tail()
+        )
+        if note is not None:
+            for said in self._around.said:
+                note(TableGuess(f"{self.name}: {said}", ""))
+
+    def _seen_rows(self, lines: list[str]) -> list[list[str]]:
+        """Return the rows of some lines that have come whole."""
+        found: list[list[str]] = []
+        with suppress(_NothingYet, csv.Error):
+            found.extend(self.dialect.rows(_not_all(lines[:SEEN_ROWS])))
+        return found
+
+    def _tail(self) -> list[str]:
+        """Return the last lines of a file; none of what comes only once."""
+        source = self._source
+        if source.is_live:
+            return []
+        if source.is_all_seen or (source.size <= SMALL and not source.is_packed):
+            text = source.peek(sys.maxsize).decode(self._encoding, errors="ignore")
+        else:
+            text = source.tail(TAIL).decode("utf-8", errors="ignore")
+        lines = split_lines(text)
+        return lines[-LOOK:] if source.is_all_seen else lines[1:][-LOOK:]
 
     def _first_row(self, lines: list[str], *, last: bool) -> list[str] | None:
         """Return the first row, if it has come whole."""
@@ -91,6 +141,8 @@ class CsvTable(TextRows):
 
     def columns(self, rows: list[list[str]]) -> list[list[str]]:
         """Return rows as columns; apostrophes that made a text inert are taken away."""
+        if self._around.boxed:
+            rows = [list(map(str.strip, row)) for row in rows]
         return [
             list(map(plain_text, column)) if "'" in "".join(column) else list(column)
             for column in zip(*rows, strict=True)
@@ -98,25 +150,42 @@ class CsvTable(TextRows):
 
     def records(self, lines: TextLines) -> Iterator[Record | None]:
         """Yield each row and the line it ends on; None where the next may have to be waited for."""
-        width = len(self.names)
-        awaiting_header = self.dialect.header
-        for record in self._cut(lines):
+        width, around = self._wide, self._around
+        kept = None if len(self.names) == width else self._kept
+        passed_over = around.under + 1 if self.dialect.header else 0
+        blocks = lines if around.is_plain else around.rows_only(iter(lines))
+        for record in self._cut(blocks, around.above):
             if record is not None:
-                if awaiting_header:
-                    awaiting_header = False
+                if passed_over:
+                    passed_over -= 1
                     continue
-                if len(record[1]) != width:
-                    raise self._ragged(*record)
+                if len(record[1]) != width or kept is not None:
+                    record = record[0], self._fitted(*record)  # noqa: PLW2901
             yield record
 
-    def _cut(self, blocks: Iterable[list[str]]) -> Iterator[Record | None]:
+    def _fitted(self, line: int, row: list[str]) -> list[str]:
+        """Return the cells of a row that are in columns; blank ones beside the table are none."""
+        width = self._wide
+        if len(row) < width or any(map(str.strip, row[width:])):
+            raise self._ragged(line, row)
+        outside = [*row[: self._kept.start], *row[self._kept.stop :]]
+        if any(map(str.strip, outside)):
+            odd = next(cell for cell in outside if cell.strip())
+            raise BadRows(
+                f"{self.name}, line {line}: {odd[:LONGEST]!r} stands in a column without a name",
+                hint=f"name the column in line {self._around.above + 1}, or empty the cell",
+            )
+        return row[self._kept]
+
+    def _cut(self, blocks: Iterable[list[str]], done: int = 0) -> Iterator[Record | None]:
         """Yield rows that are not empty, each with its line, and None after each block of lines.
 
+        `done` lines stand before the first.
         A quoted cell may go on in the next block: then its row is begun again, once there are more
         lines.
         """
         begun: list[str] = []
-        done = due = held = 0
+        due = held = 0
         for block in chain(blocks, [None]):
             if block is not None:
                 begun += block
@@ -205,6 +274,8 @@ class CsvTable(TextRows):
         marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
         if dialect.spaced or marked or not plain or not dialect.delimiter.isascii():
             return None
+        if not self._around.is_plain or len(self.names) < self._wide:
+            return None
         from suffice.tables.csv.blocks import CsvBlocks
 
         if self._sound != source.version:
@@ -238,7 +309,7 @@ class CsvTable(TextRows):
         yield from super().tables(names, kinds, size, start)
 
     def _ragged(self, line: int, row: list[str]) -> BadRows:
-        width = len(self.names)
+        width = self._wide
         what = "the header names" if self.dialect.header else "the first row has"
         return BadRows(
             f"{self.name}, line {line}: {len(row)} cell(s) where {what} {width}",
@@ -273,12 +344,10 @@ def _numbered(width: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(width))
 
 
-def _names(first: list[str], place: str) -> tuple[str, ...]:
+def _names(first: list[str]) -> list[str]:
     """Return the names of columns; one without a name is called after its place."""
     given = [plain_text(cell).strip() for cell in first]
-    names = [name or f"column {j + 1}" for j, name in enumerate(given)]
-    hint = "rename one of them; if line 1 is not a header, say --no-header"
-    return checked_names(names, f"{place}, line 1", hint)
+    return [name or f"column {j + 1}" for j, name in enumerate(given)]
 
 
 def _refuse_nul(source: TableBytes) -> None:

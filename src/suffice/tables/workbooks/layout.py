@@ -6,6 +6,8 @@ from collections import Counter
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from suffice.tables.csv.total_rows import says_total
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -13,16 +15,6 @@ LOOK = 60
 """Rows at the top of a sheet among which the header is looked for."""
 NEARLY = 0.6
 """The share of the widest of these rows that a header fills: a title fills a cell or two."""
-TOTALS = frozenset(
-    {
-        "total", "totals", "sum", "sums", "subtotal", "grand-total", "summe", "gesamt",
-        "gesamtsumme", "insgesamt", "zusammen", "somme", "totaux", "totale", "totali", "suma",
-        "razem", "sumy", "somma", "итого", "всего", "totaal", "som", "summa", "yhteensä",
-        "celkem", "összesen", "toplam", "sum:", "total:", "summe:", "gesamt:", "totale:",
-        "total-général", "total-general", "sumatorio", "合计", "合計", "총계",
-    }
-)  # fmt: skip
-"""Words by which a last row says that it holds the sums of the others."""
 
 
 class Layout(NamedTuple):
@@ -171,7 +163,5 @@ def is_total(row: Sequence[object]) -> bool:
     there = [cell for cell in row if is_there(cell)]
     if not there or not isinstance(there[0], str):
         return False
-    first = there[0].strip().lower()
-    words = (first, first.split()[0], first.replace(" ", "-"))
     numbers = any(isinstance(cell, (int, float)) for cell in there[1:])
-    return numbers and any(word in TOTALS for word in words)
+    return numbers and says_total(there[0])

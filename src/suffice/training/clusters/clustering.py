@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from suffice.columns.shown import shown_by
 from suffice.errors import BadRows, BadSetting
 from suffice.learning.table_recipe import TableNotes
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
-    from suffice.training.training_rows import DroppedColumn
+    from suffice.training.table_columns.kept_columns import DroppedColumn
 
 SURE = 0.9
 """A row is called sure of its cluster from this probability on, as a person would."""
@@ -275,8 +276,8 @@ def cluster_rows(
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     used = {name: rows.spellings[name] for name in rows.names if name in rows.spellings}
-    notes = TableNotes(None, None, dropped, spellings=used)
-    mixture.take_notes(replace(notes, more={DECIMALS: decimals}))
+    notes = TableNotes(None, None, dropped, spellings=used).knowing(shown=shown_by(rows.table))
+    mixture.take_notes(replace(notes, more={**notes.more, DECIMALS: decimals}))
     return described_mixture(rows, Saved(mixture, notes, decimals))
 
 

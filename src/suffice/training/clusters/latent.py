@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from suffice.columns.shown import shown_by
 from suffice.errors import BadSetting, listed
 from suffice.learning.table_recipe import TableNotes
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from suffice.estimators.setting_types import Criterion
     from suffice.training.clusters.numeric_rows import NumericRows
     from suffice.training.hooks import Hooks
-    from suffice.training.training_rows import DroppedColumn
+    from suffice.training.table_columns.kept_columns import DroppedColumn
 
 LATENT = "latent-classes"
 """The model of columns of every kind."""
@@ -204,8 +205,8 @@ def latent_clusters(
     decimals = decimals_of(rows.table)
     dropped = tuple(one.name for one in rows.dropped)
     used = {name: rows.spellings[name] for name in rows.names if name in rows.spellings}
-    notes = TableNotes(None, None, dropped, spellings=used)
-    model.take_notes(replace(notes, more={DECIMALS: decimals}))
+    notes = TableNotes(None, None, dropped, spellings=used).knowing(shown=shown_by(rows.table))
+    model.take_notes(replace(notes, more={**notes.more, DECIMALS: decimals}))
     return described_classes(rows, Saved(model, notes, decimals))
 
 

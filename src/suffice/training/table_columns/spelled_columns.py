@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suffice.columns.spellings.spelled_tables import read_spelled
-from suffice.columns.spellings.spelling import Spelling
+from suffice.columns.spellings.spelling import CLOCK, Spelling
 from suffice.columns.spellings.written_numbers import COMMA, POINT
 from suffice.errors import BadSetting, NotANumber, listed
 from suffice.printing.level_order import own_order
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.rows.typed_dates import typed_dates
 from suffice.tables.csv.cells import ColumnEvidence
-from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
-from suffice.tables.table_reading import AS_WRITTEN, ORDERED
+from suffice.tables.csv.spelled_cells import ColumnSpelling, UsualMarks, spelling_as_declared
+from suffice.tables.table_reading import AS_WRITTEN, DATES, ORDERED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.rows.tables import Table
-    from suffice.tables.csv.spelled_cells import ColumnSpelling
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
 
@@ -63,12 +63,20 @@ def _shown(found: ColumnSpelling) -> str:
 
 
 def spelled_frame(
-    table: Table, names: Sequence[str], hooks: Hooks, reading: TableReading
+    table: Table, names: Sequence[str], hooks: Hooks, reading: TableReading, frame: object = None
 ) -> tuple[Table, dict[str, Spelling]]:
-    """Return a frame's table with texts read as what they stand for, and how they are written."""
-    seen = {}
+    """Return a frame's table with texts read as what they stand for, and how they are written.
+
+    Columns of the `frame` that are dates by their type are numbers in the table already.
+    """
+    seen, dates = {}, _dates(frame, reading)
     for j, name in enumerate(names):
         declared = reading.columns.get(name)
+        if declared in DATES and table.kinds[j] != CATEGORY and name not in dates:
+            raise NotANumber(
+                f"{name} is declared a date: in a frame a column of type {table.kinds[j]} is none",
+                hint="convert the column to the frame library's own type of dates",
+            )
         if declared in AS_WRITTEN:
             seen[name] = ColumnEvidence()
             continue
@@ -88,9 +96,32 @@ def spelled_frame(
         name: spelling_as_declared(one, name, reading.columns.get(name), reading.decimal, usual)
         for name, one in seen.items()
     }
+    decided |= {name: dates[name] for name in names if name in dates}
     say_spellings(decided, hooks, reading.decimal)
     found = {name: one.spelling for name, one in decided.items() if one.spelling is not None}
     return read_spelled(table, found), found
+
+
+def _dates(frame: object, reading: TableReading) -> dict[str, ColumnSpelling]:
+    """Return which columns of a frame are dates or times by their type, as if they were written."""
+    return {
+        name: ColumnSpelling(Spelling(NUMBER, date=CLOCK if one.clock else "ymd", timed=one.timed))
+        for name, one in (typed_dates(frame) if frame is not None else {}).items()
+        if reading.columns.get(name) not in AS_WRITTEN
+    }
+
+
+def say_dates(
+    dates: Mapping[str, Spelling], names: Sequence[str], reading: TableReading, hooks: Hooks
+) -> dict[str, Spelling]:
+    """Say which columns are dates by their type, and return how such are written."""
+    found = {
+        name: dates[name]
+        for name in names
+        if name in dates and reading.columns.get(name) not in AS_WRITTEN
+    }
+    say_spellings({name: ColumnSpelling(one) for name, one in found.items()}, hooks)
+    return found
 
 
 def declared_categories(declared: Mapping[str, str], names: Sequence[str]) -> dict[str, Spelling]:
@@ -125,8 +156,8 @@ def say_orders(table: Table, declared: Mapping[str, str], place: str, hooks: Hoo
 
 
 def check_declared(declared: Mapping[str, str], target: str | None) -> None:
-    """Refuse to declare the target: its cells are the names of classes."""
-    if target is not None and target in declared:
+    """Refuse to declare the target: its cells are the names of classes, and may be said to be."""
+    if target is not None and declared.get(target, CATEGORY) != CATEGORY:
         raise BadSetting(
             f"{target!r:.60} is the target: its values are class names",
             hint="declare other columns; labels are used as written",

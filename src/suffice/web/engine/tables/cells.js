@@ -5,6 +5,7 @@
  */
 
 import { readDate } from "./dates.js";
+import { plainDigits } from "./plain_digits.js";
 
 /** @typedef {number | string | boolean | null} Cell */
 
@@ -41,15 +42,18 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const CODE = /^[+-]?(?:0\d+|\d{16,})$/;
 /** @type {Record<string, number>} */
 const TRUTHS = { true: 1, True: 1, TRUE: 1, false: 0, False: 0, FALSE: 0 };
-const AFFIX = "[^\\d\\s()+\\-\\u2212\\u2013%\\uff05\\u066a.,'’]{1,12}\\.?";
-const SIGN = "[+\\-\\u2212\\u2013\\ufe63\\uff0d]";
+const OUTSIDE = "[^\\d\\s()+\\-\\u2212\\u2013\\u25b2\\u25b3%\\uff05\\u066a.,'’]";
+const AFFIX = `(?:[\\u0600-\\u06ff]\\.[\\u0600-\\u06ff]\\.?|${OUTSIDE}{1,12}\\.?)`;
+const SIGN = "[+\\-\\u2212\\u2013\\u25b2\\u25b3\\ufe63\\uff0d]";
 const WRITTEN = new RegExp(
-  `^\\s*(?<open>\\()?\\s*(?<sign>${SIGN})?\\s*(?:(?<before>${AFFIX})\\s*)?(?<inner>${SIGN})?\\s*` +
+  `^\\s*(?<open>\\()?\\s*(?<sign>${SIGN})?\\s*(?:(?<before>${AFFIX})\\s*)?(?<late>\\()?\\s*` +
+    `(?<inner>${SIGN})?\\s*(?<first>[%\\uff05\\u066a])?\\s*` +
     "(?<body>(?:\\d[\\d.,'’ \\u00a0\\u2007\\u2009\\u202f]*|[.,]\\d+)(?:[eE][+-]?\\d+)?)" +
-    "(?<dash>(?<=[.,])[-–—]{1,2})?\\s*(?<percent>[%\\uff05\\u066a])?\\s*" +
+    "(?<dash>(?<=[.,])[-–—]{1,2}|/[-=])?\\s*(?<percent>[%\\uff05\\u066a])?\\s*" +
     `(?<after>${AFFIX})?\\s*(?<trail>[-\\u2212])?\\s*(?<close>\\))?\\s*$`,
   "u",
 );
+const NOTHING = new RegExp(`^\\s*(?:(?<before>${AFFIX})\\s*[-–—]|[-–—]\\s*(?<after>${AFFIX}))\\s*$`, "u");
 const POINTED = new RegExp(
   "^(?:(?:[1-9]\\d{0,2}(?:([, '])\\d{3})(?:\\1\\d{3})*|[1-9]\\d?(?:,\\d{2})+,\\d{3}" +
     "|0|[1-9]\\d*|0+(?=\\.))(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?$",
@@ -144,27 +148,34 @@ function spelledValue(text, spelling, reading) {
  *   percent: boolean } | null}
  */
 export function writtenNumber(text, reading) {
+  text = plainDigits(text);
   if (EXPONENT.test(text)) {
     return { point: Number(text), comma: Number(text), currency: "", unit: "", percent: false };
   }
   const parts = text.length > 64 ? undefined : WRITTEN.exec(text)?.groups;
-  if (parts === undefined) return null;
-  const before = parts.before ?? "";
-  const after = parts.after ?? "";
   /** @param {string} word @returns {boolean} */
   const currency = (word) => {
     if (word === "") return false;
     const signs = [...word].filter((letter) => /\p{Sc}/u.test(letter)).length;
     return reading.currencies.includes(word) || (signs === 1 && [...word].length <= 4);
   };
+  if (parts === undefined) {
+    const found = text.length > 64 ? undefined : NOTHING.exec(text)?.groups;
+    const paid = found?.before ?? found?.after ?? "";
+    return currency(paid) ? { point: 0, comma: 0, currency: paid, unit: "", percent: false } : null;
+  }
+  const before = parts.before ?? "";
+  const after = parts.after ?? "";
   if (before !== "" && (!currency(before) || currency(after))) return null;
-  const signs = [parts.sign, parts.inner, parts.trail, parts.open].filter((s) => s !== undefined);
-  if (signs.length > 1 || (parts.open === undefined) !== (parts.close === undefined)) return null;
+  const opened = parts.open ?? parts.late;
+  const signs = [parts.sign, parts.inner, parts.trail, parts.open, parts.late].filter((s) => s !== undefined);
+  if (signs.length > 1 || (opened === undefined) !== (parts.close === undefined)) return null;
+  if (parts.first !== undefined && parts.percent !== undefined) return null;
   const negative = signs.some((sign) => sign !== "+");
-  const percent = parts.percent !== undefined;
+  const percent = (parts.first ?? parts.percent) !== undefined;
   let body = parts.body.replace(/[ \u00a0\u2007\u2009\u202f]+$/u, "");
   body = body.replace(/[\u00a0\u2007\u2009\u202f]/gu, " ").replace(/’/gu, "'");
-  if (parts.dash !== undefined) body = body.slice(0, -1);
+  if (parts.dash !== undefined && !parts.dash.startsWith("/")) body = body.slice(0, -1);
   const point = digitsValue(body, ".", negative, percent);
   const comma = digitsValue(body, ",", negative, percent);
   if (point === null && comma === null) return null;

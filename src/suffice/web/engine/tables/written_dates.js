@@ -4,11 +4,13 @@
  * @module
  */
 
+import { plainDigits } from "./plain_digits.js";
+
 /** @typedef {[number | null, number | null, number | null]} Days by "dmy", "mdy" and "ymd" */
 /** @typedef {{ days: Days, clock: boolean }} WrittenDate */
 
 const PIVOT = 69;
-const LONGEST = 64;
+const LONGEST = 80;
 const SHORTEST = 3;
 /** Zones that mean one thing, in minutes. @type {Record<string, number>} */
 const OFFSETS = {
@@ -22,15 +24,17 @@ const BETWEEN = new Set(["de", "del", "of", "the", "den", "der", "le", "st", "nd
 const TIME = new RegExp(
   "^(\\d{1,4})(?:[:.]|\\s?[hH]\\s?)(\\d{2})(?:[:.m](\\d{2})s?(?:[.,](\\d{1,9}))?)?" +
     "\\s*([aApP]\\.?\\s?[mM]\\.?)?\\s*(?:Uhr|uhr|h|hrs?)?" +
-    "\\s*([zZ]|[+\\-\\u2212]\\d{2}:?(?:\\d{2})?|[A-Za-z]{3,4}(?:[+-]\\d{1,2})?)?" +
+    "\\s*([zZ]|[+\\-\\u2212]\\d{2}:?(?:\\d{2})?|[A-Za-z]{3,4}(?:[+-]\\d{1,2}(?::?\\d\\d)?)?)?" +
     "\\s*(?:\\[[\\p{L}\\p{N}_/+\\-]{1,40}\\]|\\([\\p{L}\\p{N}_\\s/+\\-]{1,40}\\))?$", "u",
 );
 const SPLIT = /(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|kl\.?|o)?\s*/gu;
 const TIMED = /^\d{1,2}(?:[:.]|\s?[hH]\s?)\d{2}(?!\.\d{2,4}(?:\s|$)|\d)/u;
-const NUMERIC = /^(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?$/u;
+const NUMERIC = /^(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?(?:\s?[гр]\.?)?$/u;
 const YEAR_FIRST = /^(\d{4})\s?([./\-\u2010\u2011])\s?(\d{1,2})(?:\s?\2\s?(\d{1,2})\.?)?$/u;
 const MONTH_YEAR = /^(\d{1,2})[/-](\d{4})$/u;
 const EAST = /^(\d{4})[年년]\s?(\d{1,2})[月월]\s?(?:(\d{1,2})[日일])?$/u;
+const WEEK = /^(\d{4})[- ]?[wW](\d{2})(?:-?([1-7]))?$/u;
+const QUARTER = /^(?:(\d{4})[-/ ]?[qQ]([1-4])|[qQ]([1-4])[-/ ]?(\d{4}))$/u;
 const COMPACT = /^(\d{4})(\d\d)(\d\d)$/u;
 const COMPACT_TIME = /^(\d\d)(\d\d)(\d\d)?(\.\d{1,9})?([zZ]|[+-]\d\d:?(?:\d\d)?)?$/u;
 const NAMED = /^[\p{L}\p{N}_\s.,\-/'’]+$/u;
@@ -138,7 +142,24 @@ function daysOf(text, months, compact) {
   if (found !== null) return same(Number(found[1]), Number(found[2]), Number(found[3] ?? 1));
   found = compact ? COMPACT.exec(text) : null;
   if (found !== null) return same(Number(found[1]), Number(found[2]), Number(found[3]));
+  found = WEEK.exec(text);
+  if (found !== null) return weekDay(Number(found[1]), Number(found[2]), Number(found[3] ?? 1));
+  found = QUARTER.exec(text);
+  if (found !== null) return same(Number(found[1] ?? found[4]), 3 * Number(found[2] ?? found[3]) - 2, 1);
   return namedDays(text, monthNumbers(months));
+}
+
+/** @param {number} year @param {number} week @param {number} day @returns {Days | null} of a week of ISO 8601 */
+function weekDay(year, week, day) {
+  // The fourth of January is in the first week; days since 1970 begin with a Thursday.
+  const monday = (/** @type {number} */ of) => {
+    const fourth = dayOf(of, 1, 4);
+    return fourth === null ? null : fourth - ((((fourth + 3) % 7) + 7) % 7);
+  };
+  const [first, next] = [monday(year), monday(year + 1)];
+  if (first === null || next === null || week < 1 || first + 7 * (week - 1) >= next) return null;
+  const found = first + 7 * (week - 1) + day - 1;
+  return [found, found, found];
 }
 
 /** @param {string} text @param {Map<string, number>} names @returns {Days | null} of a date whose month is a word */
@@ -174,7 +195,7 @@ function namedDays(text, names) {
  * @returns {WrittenDate | null}
  */
 export function dateIn(cell, months) {
-  const text = cell.trim();
+  const text = plainDigits(cell).trim();
   if (text.length < 4 || text.length > LONGEST || !/\p{N}/u.test(text)) return null;
   const whole = daysOf(text, months, false);
   if (whole !== null) return { days: whole, clock: false };
