@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pool(StatisticsClassifier):
-    """p(y | x) = Σ v_m p_m(y | x): the best answer on a small table.
+    """A pool of models, p(y | x) = Σ v_m p_m(y | x): the best answer on a small table.
 
     Members are naive Bayes with four laws a column, GDA as Student-t predictives, logistic
     regression, kernels and a forest of tallies; each averages over its settings instead of choosing
@@ -42,6 +42,10 @@ class Pool(StatisticsClassifier):
         Members that had too many rows, columns or classes for their time, or too few to learn.
     classes_ : (k,)
         The labels, in order.
+
+    See Also
+    --------
+    compare : Whether a single model is better, and which.
 
     Notes
     -----

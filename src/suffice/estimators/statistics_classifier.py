@@ -14,6 +14,7 @@ from suffice.estimators.fitting_notes import (
     NotFitted,
     offered,
     offered_attribute,
+    shorten_requests,
     unlabelled_of,
     warn_of_shape,
 )
@@ -59,6 +60,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def __init_subclass__(cls, **more: object) -> None:
         """Find out what the settings are called."""
         super().__init_subclass__(**more)
+        shorten_requests(cls)
         if hasattr(cls, "learner_kind"):
             cls._settings_now = settings_of(cls.learner_kind)  # type: ignore[assignment]
 

@@ -15,6 +15,7 @@ from suffice.learning.learners.linear import LearnedLine
 from suffice.learning.learners.logistic_settings import LogisticSettings
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import SeparatedClasses
+from suffice.learning.table_recipe import TableNotes, filled_table
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
@@ -156,8 +157,13 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         source = spooled(source, wanted) if source.once else source
         few = rows_that_fit(source, wanted)
         if few is not None:
-            return self.first(self.read(few.table, few.labels, few.weights))
-        for name, plain in (("solver", "auto"), ("correction", None), ("l1_ratio", 0.0)):
+            filled = self.filled(few.table, few.weights)
+            rows = few.table if filled is None else filled_table(filled, few.table)
+            found = self.first(self.read(rows, few.labels, few.weights))
+            return found if filled is None else found.with_notes(TableNotes(filled=filled))
+        for name, plain in (
+            ("solver", "auto"), ("correction", None), ("l1_ratio", 0.0), ("missing", None),
+        ):  # fmt: skip
             if getattr(self, name) != plain:
                 raise BadSetting(
                     f"{name}={getattr(self, name)!r} needs all rows at once",
@@ -166,8 +172,8 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         with source.kept(wanted):
             from suffice.learning.learners.logistic_sources import SourceRows
 
-            rows = SourceRows(source, wanted, self)
-            *searched, seen, classes, design = rows.fit(rows.survey())
+            every = SourceRows(source, wanted, self)
+            *searched, seen, classes, design = every.fit(every.survey())
         found, form, path = searched
         kept = KeptLogistic.of((found, form, path), seen)
         design = with_usual(design, form, seen)
@@ -181,6 +187,11 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
             raise BadSetting(
                 f"correction={self.correction!r} cannot be combined with partial_fit",
                 hint="Firth's correction needs all rows at once: fit again",
+            )
+        if self.missing is not None:
+            raise BadSetting(
+                f"missing={self.missing!r} cannot be combined with partial_fit",
+                hint="what fills blank cells is learned from all rows at once: fit again",
             )
         if not self.intercept:
             raise BadSetting(
