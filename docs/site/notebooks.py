@@ -58,7 +58,7 @@ def readable(words: str) -> str:
     >>> readable("[part 2](likelihood.md#a), [the tour](tour.md), [below](#b)")
     '[part 2](likelihood.ipynb), the tour, below'
     """
-    words = words.replace("<details><summary>Answers</summary>", "**Answers**")
+    words = re.sub(r"<details><summary>(.*?)</summary>", r"**\1**", words)
     words = words.replace("</details>", "")
 
     def link(found: re.Match[str]) -> str:
