@@ -22,7 +22,6 @@ from suffice.learning.answers import place_of
 from suffice.learning.label_types import label_kind
 from suffice.learning.labelled_batch import naming
 from suffice.learning.learners.logistic import KeptLogistic, LogisticClassifierLearner
-from suffice.learning.table_recipe import TableNotes
 from suffice.models.linear.logistic.profile_intervals import profiles_of
 from suffice.models.linear.logistic.refit import refitted
 
@@ -161,6 +160,8 @@ class LogisticRegression(LinearClassifier):
         filled = learner.filled(X, weights)
         if filled is None:
             return super()._fit_here(learner, X, y, weights)
+        from suffice.learning.table_recipe import TableNotes
+
         super()._fit_here(learner, filled.transform(X), y, weights)
         self.take_notes(TableNotes(filled=filled))
         return self

@@ -15,7 +15,6 @@ from suffice.learning.learners.linear import LearnedLine
 from suffice.learning.learners.logistic_settings import LogisticSettings
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import SeparatedClasses
-from suffice.learning.table_recipe import TableNotes, filled_table
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
@@ -158,9 +157,13 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         few = rows_that_fit(source, wanted)
         if few is not None:
             filled = self.filled(few.table, few.weights)
-            rows = few.table if filled is None else filled_table(filled, few.table)
+            if filled is None:
+                return self.first(self.read(few.table, few.labels, few.weights))
+            from suffice.learning.table_recipe import TableNotes, filled_table
+
+            rows = filled_table(filled, few.table)
             found = self.first(self.read(rows, few.labels, few.weights))
-            return found if filled is None else found.with_notes(TableNotes(filled=filled))
+            return found.with_notes(TableNotes(filled=filled))
         for name, plain in (
             ("solver", "auto"), ("correction", None), ("l1_ratio", 0.0), ("missing", None),
         ):  # fmt: skip

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.columns.design import Design
-from suffice.columns.filled import FilledColumns
 from suffice.errors import BadSetting
 from suffice.learning.learners.linear import LinearLearner, R
-from suffice.rows import read_table, read_weights
-from suffice.rows.sparse import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from suffice.columns.filled import FilledColumns
 
 SOLVERS = ("auto", "sgd")
 """What `solver` may be."""
@@ -89,7 +88,13 @@ class LogisticSettings(LinearLearner[R]):
 
     def filled(self, X: object, weights: object) -> FilledColumns | None:
         """Return what stands for blank cells, where that is asked for."""
-        if self.missing is None or is_sparse(X):
+        if self.missing is None:
+            return None
+        from suffice.columns.filled import FilledColumns
+        from suffice.rows import read_table, read_weights
+        from suffice.rows.sparse import is_sparse
+
+        if is_sparse(X):
             return None
         table = read_table(X)
         return FilledColumns.of(table, read_weights(weights, table.size))
