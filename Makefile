@@ -69,8 +69,9 @@ docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation agai
 	$(BIN)/python -m suffice.cli.reference
 	$(BIN)/python -m suffice.web.playground
 
+# SITE=--as-tested runs no notebook: cells show what the pages show, which tests have run.
 site: $(VENV)/.stamp-site  ## the documentation as pages with search and formulas, in build/site
-	$(BIN)/python docs/site/build.py
+	$(BIN)/python docs/site/build.py $(SITE)
 	@echo "open build/site/index.html"
 
 evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/evidence.md (long)

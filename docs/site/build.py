@@ -2,17 +2,23 @@
 
 The pages of docs/ stay what forges show. They are copied to build/site-source, beside pages that
 are made here: a front page, one for each file of the root that pages link to, the examples, the
-code of the gallery, and an API reference from docstrings. Sphinx and MyST make HTML of it, Furo the
-light and dark pages, MathJax the formulas. sphinx-gallery is not used: the pictures are drawn by
-`suffice.plots.gallery`, and drawing them again for the site would take long.
+code of the gallery, the tutorial as notebooks, and an API reference from docstrings. Sphinx and
+MyST make HTML of it, Furo the light and dark pages, MathJax the formulas. sphinx-gallery is not
+used: the pictures are drawn by `suffice.plots.gallery`, and drawing them again for the site would
+take long.
+
+Each version has a folder, build/site/VERSION; others that are there stay, and pages lead from one
+to the other. `--as-tested` runs no notebook: cells show what the pages show, which tests have run.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import sys
+import tomllib
 from importlib.metadata import files as installed_files
 from pathlib import Path
 
@@ -33,17 +39,16 @@ FROM_ROOT = {
 the front page has the opening."""
 PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Learn": ("The subject from the beginning, with sums done by hand.", (
-        "tutorial", "likelihood", "decisions", "chapter", "normal", "playground", "teachers",
-        "gallery",
+        "tutorial", "likelihood", "decisions", "notebooks", "chapter", "normal", "playground",
+        "teachers", "gallery",
     )),
     "How to": ("One task each: from a table, a database or a mailbox to a model.", (
         "tour", "tables", "train", "report", "page", "compare", "guarantees", "text-classifier",
-        "mail",
-        "sources", "sql", "spark", "serving", "model-files", "cli",
+        "mail", "sources", "sql", "spark", "serving", "model-files", "cli",
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (
-        "discriminant", "naive-bayes", "logistic", "mixtures", "perceptron", "pool", "bridge",
-        "event-models", "text", "statistics", "sampling", "outliers", "degenerate-data",
+        "discriminant", "naive-bayes", "logistic", "mixtures", "unlabelled", "perceptron", "pool",
+        "bridge", "event-models", "text", "statistics", "sampling", "outliers", "degenerate-data",
     )),
     "Evidence": ("What was measured, and how.", (
         "benchmarks", "small-tables", "spam", "scaling", "evidence",
@@ -57,23 +62,45 @@ PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def main() -> int:
     """Write the sources, run Sphinx over them, and return its exit code."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     shutil.rmtree(SOURCE, ignore_errors=True)
-    shutil.rmtree(SITE, ignore_errors=True)
-    write_sources()
+    shutil.rmtree(SITE / version, ignore_errors=True)
+    write_sources(run="--as-tested" not in sys.argv[1:])
     from sphinx.cmd.build import main as sphinx
 
     jobs = str(min(2, os.cpu_count() or 1))
-    return sphinx(["-q", "-W", "--keep-going", "-n", "-j", jobs, str(SOURCE), str(SITE)])
+    where = ["-d", str(SOURCE / ".doctrees"), str(SOURCE), str(SITE / version)]
+    code = sphinx(["-q", "-W", "--keep-going", "-n", "-j", jobs, *where])
+    write_versions(SITE)
+    return int(code)
 
 
-def write_sources() -> None:
-    """Write all pages, pictures and settings that Sphinx reads."""
+def write_versions(site: Path) -> None:
+    """Write which versions are there, newest first, and a first page that leads to the newest."""
+    found = [path.parent.name for path in site.glob("*/index.html")]
+    found.sort(key=lambda name: [int(n) for n in re.findall(r"\d+", name)], reverse=True)
+    words = json.dumps(found)
+    (site / "versions.js").write_text(f"window.sufficeVersions = {words};\n", "utf-8")
+    (site / "index.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><title>suffice</title>'
+        f'<meta http-equiv="refresh" content="0; url={found[0]}/index.html">'
+        f'<a href="{found[0]}/index.html">suffice {found[0]}</a>\n',
+        "utf-8",
+    )
+
+
+def write_sources(*, run: bool) -> None:
+    """Write all pages, pictures and settings that Sphinx reads; notebooks are run or not."""
+    from docs.site.notebooks import write_notebooks
     from docs.site.reference import api_pages, gallery_page
 
     placed = {page for _, pages in PARTS.values() for page in pages}
     SOURCE.mkdir(parents=True)
     shutil.copytree(ROOT / "docs" / "images", SOURCE / "images")
     shutil.copy(HERE / "conf.py", SOURCE / "conf.py")
+    shutil.copytree(HERE / "templates", SOURCE / "_templates")
+    write_notebooks(ROOT / "docs", SOURCE / "notebooks", run=run)
+    write("notebooks.md", notebooks_page())
     static = SOURCE / "_static"
     static.mkdir()
     shutil.copy(HERE / "site.css", static / "site.css")
@@ -146,6 +173,22 @@ def examples_page() -> str:
         code = path.read_text("utf-8").rstrip()
         parts.append(f"({heading})=\n## {path.name}\n\n```python\n{code}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def notebooks_page() -> str:
+    """Return the page from which the notebooks are taken."""
+    from docs.site.notebooks import PARTS as NOTEBOOKS
+
+    listed = []
+    for name in NOTEBOOKS:
+        title = (ROOT / "docs" / f"{name}.md").read_text("utf-8").partition("\n")[0].lstrip("# ")
+        where = f"{{download}}`{name}.ipynb <notebooks/{name}.ipynb>`"
+        listed.append(f"- {where}: [{title}]({name}.md)\n")
+    return (
+        "# The tutorial as notebooks\n\nThe three parts of the tutorial, each as a notebook for "
+        "Jupyter: words, formulas, pictures and code, with what every cell gives. They need "
+        "`suffice` and its extra `plots`.\n\n" + "".join(listed)
+    )
 
 
 def front_page() -> str:

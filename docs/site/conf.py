@@ -1,15 +1,16 @@
 """Sphinx's settings for the site. `docs/site/build.py` copies this file beside the pages."""
 
-from importlib.metadata import version as installed
+import suffice
 
 project = "suffice"
 author = "the authors of suffice"
-version = release = installed("suffice")
+version = release = suffice.__version__
 extensions = ["myst_parser", "sphinx.ext.mathjax"]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
+smartquotes = False  # settings are copied from pages: covariance="shared"
 # A dollar beside a digit or a space is money, not a formula.
 myst_dmath_allow_digits = False
 myst_dmath_allow_space = False
@@ -17,6 +18,13 @@ mathjax_path = "tex-svg.js"
 html_theme = "furo"
 html_title = f"suffice {release}"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html", "sidebar/search.html", "versions.html", "sidebar/scroll-start.html",
+        "sidebar/navigation.html", "sidebar/scroll-end.html",
+    ],
+}  # fmt: skip
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -18,6 +18,8 @@ SECTION = re.compile(
     r"\n-{3,}$"
 )
 """A section of a numpydoc docstring: to Markdown it would be a heading."""
+WIDE = 80
+"""Characters of a signature that fit on one line of a page; longer ones have a line a parameter."""
 ENTRY = re.compile(r"^(\*{0,2}[A-Za-z_][\w, *]*)(?: : (.*))?$")
 """A parameter of such a section, and its type."""
 
@@ -98,7 +100,11 @@ def signature(name: str, value: Any) -> str:
         if p.name not in {"self", "cls"}
     ]
     plain = found.replace(parameters=kept, return_annotation=inspect.Signature.empty)
-    return re.sub(r" at 0x[0-9a-f]+", "", f"{name}{plain}")
+    words = re.sub(r" at 0x[0-9a-f]+", "", f"{name}{plain}")
+    if len(words) <= WIDE:
+        return words
+    inside = ",\n".join(f"    {p}" for p in str(plain)[1:-1].split(", "))
+    return re.sub(r" at 0x[0-9a-f]+", "", f"{name}(\n{inside},\n)")
 
 
 def markdown(words: str) -> str:
@@ -130,7 +136,8 @@ def _entries(block: str) -> str:
     for line in block.split("\n"):
         found = None if line.startswith(" ") else ENTRY.match(line)
         if found:
-            lines.append(f"- `{found[1]}`" + (f" : {found[2]}" if found[2] else ""))
+            # A backslash ends the line: what follows is the description.
+            lines.append(f"- `{found[1]}`" + (f" : {found[2]}" if found[2] else "") + "\\")
         else:
             lines.append(f"  {line.strip()}")
     return "\n".join(lines)

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from suffice.estimators.mixtures.latent_classes import LatentClasses
     from suffice.estimators.mixtures.mixture_discriminant import MixtureDiscriminant
     from suffice.estimators.multivariate_normal import MultivariateNormal
-    from suffice.estimators.naive_bayes import (
+    from suffice.estimators.naive_bayes import NaiveBayes
+    from suffice.estimators.pool import Pool
+    from suffice.estimators.text.classifier import TextClassifier
+    from suffice.estimators.text.event_models import (
         BernoulliNaiveBayes,
         ComplementNaiveBayes,
         MultinomialNaiveBayes,
-        NaiveBayes,
     )
-    from suffice.estimators.pool import Pool
-    from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
     from suffice.learning.collect import collect
@@ -95,14 +95,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BernoulliNaiveBayes": "suffice.estimators.naive_bayes",
-    "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
+    "BernoulliNaiveBayes": "suffice.estimators.text.event_models",
+    "ComplementNaiveBayes": "suffice.estimators.text.event_models",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LatentClasses": "suffice.estimators.mixtures.latent_classes",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
-    "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
+    "MultinomialNaiveBayes": "suffice.estimators.text.event_models",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",

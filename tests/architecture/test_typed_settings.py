@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -12,9 +18,6 @@ from suffice.models.gaussian.family import DIVISORS, SHRINK_TARGETS
 from suffice.models.gaussian.forms import LETTERS, SPOKEN
 from suffice.models.text.term_events import EVENTS
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RIGHT = """
 import numpy as np
@@ -54,6 +57,23 @@ def test_mypy_finds_every_mistake_in_a_small_program(tmp_path: Path) -> None:
     said, _, _ = api.run([*cache, "--config-file", str(ROOT / "pyproject.toml"), str(program)])
     first = RIGHT.count("\n") + 1
     found = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
+    assert found == set(range(first, first + len(MISTAKES))), said
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_pyright_finds_them_too(tmp_path: Path) -> None:
+    pyright = shutil.which("pyright", path=f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}")
+    if pyright is None or shutil.which("node") is None:
+        pytest.skip("pyright, which runs on Node.js, is not installed: pip install pyright")
+    program = tmp_path / "program.py"
+    program.write_text(RIGHT + "\n".join(MISTAKES) + "\n", encoding="utf-8")
+    settings = {"extraPaths": [str(ROOT / "src")], "include": ["program.py"]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    ours = [pyright, "-p", str(tmp_path), "--pythonpath", sys.executable, "--outputjson"]
+    said = subprocess.run(ours, capture_output=True, text=True, check=False, timeout=300).stdout
+    found = {one["range"]["start"]["line"] + 1 for one in json.loads(said)["generalDiagnostics"]}
+    first = RIGHT.count("\n") + 1
     assert found == set(range(first, first + len(MISTAKES))), said
 
 

@@ -16,6 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import roc_auc_score
 
 from suffice import GaussianDiscriminant, compare
+from suffice.columns.spellings.spelling import Spelling
 from suffice.evaluation import LabelledRows
 from suffice.plots import draw_confusion_counts, draw_regions
 from suffice.plots.rates import Ranking
@@ -253,3 +254,20 @@ def test_rows_with_equal_whole_numbers_are_drawn_beside_each_other() -> None:
     assert len(places[0]) == 200
     assert len(places[1]) == 16
     assert (np.round(nudged(rows)) == rows).all()
+
+
+def test_columns_are_shown_in_the_notation_that_they_have_in_the_table() -> None:
+    days = np.array([[20089.0, 11.5, 0.05], [20090.0, 528.25, 0.1], [20688.0, 7182.0, 0.31]])
+    rows = LabelledRows.read(days, ["a", "b", "a"])
+    spellings = {
+        "x0": Spelling("number", date="dmy"),
+        "x1": Spelling("number", currency="$"),
+        "x2": Spelling("number", percent=True),
+    }
+    found = glance(rows, spellings)
+    assert [one.kind for one in found] == ["date", "number", "number"]
+    assert found[0].words == "2025-01-01 … 2025-01-02 … 2026-08-23"
+    assert found[1].words == "$11.5 … $528.2 … $7182"
+    assert found[2].words == "5&nbsp;% … 10&nbsp;% … 31&nbsp;%"
+    assert "1 date" in glance_section(rows, found, "y")
+    assert [one.kind for one in glance(rows)] == ["whole number", "number", "number"]

@@ -140,7 +140,7 @@ def test_settings_that_say_which_terms_are_refused_in_words(
 
 
 def test_what_an_analyzer_makes_is_looked_at() -> None:
-    with pytest.raises(BadRows, match="of document 1 the analyzer made 'b'"):
+    with pytest.raises(BadRows, match="the analyzer returned 'b' for document 1"):
         TextVectorizer(analyzer=lambda text: ["a"] if text == "x" else "b").fit(["x", "y"])
     with pytest.raises(BadSetting, match="7 is not a term"):
         TextVectorizer(analyzer=lambda text: [7]).fit(["x"])

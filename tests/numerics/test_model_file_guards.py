@@ -409,7 +409,7 @@ SOUND: dict[str, Case] = {
     "parts classes that are not there": (
         "logistic, separated", ("found", "separation", "pairs"), ((5, 0),),
     ),
-    "is of no kind that is known": (
+    "is of an unknown kind": (
         "logistic, separated", ("found", "separation", "kind"), "partial",
     ),
     "has a covariance of negative variances": (
@@ -459,8 +459,8 @@ SOUND: dict[str, Case] = {
         put(((0, 0), 99.0)),
     ),
     "has a law without a share": ("averaged", ("model", "densities", "shares"), put((0, 0.0))),
-    "has shares of no whole": ("averaged", ("model", "densities", "shares"), times(2.0)),
-    "has shares of no whole ": ("left out", ("model", "shares"), times(2.0)),
+    "has shares of another sum than 1": ("averaged", ("model", "densities", "shares"), times(2.0)),
+    "has shares of another sum than 1 ": ("left out", ("model", "shares"), times(2.0)),
     "has temperatures without shares, or shares without temperatures": (
         "left out", ("model", "shares"), None,
     ),
@@ -523,7 +523,7 @@ SOUND: dict[str, Case] = {
     ),
     "has shares that do not add up to 1": ("pool", ("model", "shares"), times(2.0)),
     "is right in 2 of all rows": ("pool", ("model", "accuracy"), 2.0),
-    "has columns of no kind that is known": (
+    "has columns of an unknown kind": (
         "pool", ("model", "kinds"), lambda held: ("colour", *held[1:]),
     ),
     "has another θ": (

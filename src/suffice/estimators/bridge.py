@@ -37,18 +37,40 @@ def bridge(
     the converse is false. So if the two θ differ by more than chance allows, the classes are
     not normal with one covariance.
 
-    | setting      | default | meaning                                                          |
-    |--------------|---------|------------------------------------------------------------------|
-    | pairs        | None    | (a, b) or a list of such: θ of a against b; None is every pair   |
-    | level        | 0.95    | of the intervals: delta method for GDA, Wald for logistic        |
-    | bootstrap    | 0       | draws from the fitted GDA for the p-value; 0 is χ², 199 is good  |
-    | random_state | None    | seeds these draws                                                |
-
     Weights are repetitions: a row of weight 2 is two independent rows, also to the test. Columns
     of categories are coded by zeros and ones, as GaussianDiscriminant does. Missing cells are
     refused. Print the report, or take `to_frame()`, `test` and `verdict` from it;
     `plots.draw_bridge` draws it.
 
+    Parameters
+    ----------
+    X : array-like
+        Rows (n, d).
+    y : array-like
+        Labels (n,).
+    sample_weight : array-like, optional
+        Weights are repetitions: a row of weight 2 is two independent rows, also to the test.
+    pairs : tuple or list of tuples, optional
+        (a, b) or a list of such: θ of a against b; None is every pair.
+    level : float, default 0.95
+        Of the intervals: delta method for GDA, Wald for logistic.
+    bootstrap : int, default 0
+        Draws from the fitted GDA for the p-value; 0 is χ², 199 is good.
+    random_state : int or Generator, optional
+        Seeds these draws.
+
+    Returns
+    -------
+    BridgeReport
+        Both θ with intervals, and the test; print it, or take `to_frame()`, `test` and `verdict`.
+
+    See Also
+    --------
+    GaussianDiscriminant : One normal law for each class; LDA and QDA are two of its settings.
+    LogisticRegression : Fits p(y | x) directly, without a law of x.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> iris = load_iris(as_frame=True)
     >>> two = iris.target > 0

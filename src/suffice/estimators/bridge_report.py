@@ -71,7 +71,7 @@ class BridgeReport:
         ]
         if lost:
             found.append(
-                f"These rows do not determine {listed(lost)}, which hence have no intervals: "
+                f"These rows do not determine {listed(lost)}, which therefore have no intervals: "
                 "a column is constant, or adds up from others."
             )
         return tuple(found)

@@ -61,6 +61,25 @@ class offered_attribute(offered):  # noqa: N801  a decorator
         return property(found) if estimator is None else found()
 
 
+def shorten_requests(kind: type) -> None:
+    """Give scikit-learn's setters of metadata one line of help each, in the place of forty."""
+    for name, made in list(vars(kind).items()):
+        if not (name.startswith("set_") and name.endswith("_request")):
+            continue
+        above: Any = type(made)  # scikit-learn asks for its own class: it has no public name
+
+        class ShortRequest(above):
+            def __get__(self, estimator: object, owner: object) -> Any:
+                found = super().__get__(estimator, owner)
+                found.__doc__ = (
+                    f"Say which arguments of `{self.name}` meta-estimators pass on: "
+                    "scikit-learn's metadata routing."
+                )
+                return found
+
+        setattr(kind, name, ShortRequest(made.name, made.keys))
+
+
 def warn_of_shape() -> None:
     """Say, in scikit-learn's words, that labels came as a column."""
     warn(

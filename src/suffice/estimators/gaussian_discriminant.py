@@ -38,43 +38,54 @@ if TYPE_CHECKING:
 
 
 @conditional_transform
-class GaussianDiscriminant(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    StatisticsClassifier,
-):
+class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StatisticsClassifier):
     """Normal classes, by Bayes' rule a classifier; LDA and QDA are two of its settings.
-
-    | setting       | default    | meaning                                                      |
-    |---------------|------------|--------------------------------------------------------------|
-    | covariance    | "shared"   | "shared" (GDA, LDA), "per-class" (QDA), "diagonal",          |
-    |               |            | "shared-diagonal", "spherical"; or one of mclust's fourteen  |
-    |               |            | forms by its letters, "EII" … "VVV"; "auto" chooses by       |
-    |               |            | leave-one-out among pooled and shrunk per-class ones         |
-    | pool          | None       | 0 … 1, per-class only: how much of the pooled scatter enters |
-    | shrink        | None       | 0 … 1, shared and per-class: off-diagonals toward the target |
-    | shrink_target | "diagonal" | "diagonal": the class's own; "scaled": the shared, rescaled  |
-    | priors        | None       | {label: probability}; None is the class frequencies          |
-    | divisor       | "mle"      | "mle" (1/n), "unbiased" (n - k, n_k - 1: R's)                |
-    | predictive    | None       | None plugs estimates in; a number averages over parameters,  |
-    |               |            | under a prior worth so many rows: classes are Student's t;   |
-    |               |            | "auto" averages over how many                                |
-    | prior_rows    | 0          | with predictive: rows of the prior at the mean of all rows   |
-    | temperature   | None       | exponent on p(x | y): a number, or "left-out": averaged, by  |
-    |               |            | rows as if never seen                                        |
-    | average       | False      | True: what "auto" chooses from is averaged over              |
-    | calibration_… | None       | calibration_rows: up to 2048 rows to keep, among which       |
-    |               |            | `prediction_set` ranks new ones from the model file alone    |
-    | factors       | None       | shared and per-class: covariances of so many factors and     |
-    |               |            | each column's own variance, ΛΛᵀ + Ψ, most likely; "auto":    |
-    |               |            | as many as BIC finds. For many columns and few rows          |
-    | unlabelled    | "ignore"   | rows without a label: left out; a weight up to 1 for each;   |
-    |               |            | or "auto": weight and steps of EM by labelled rows left out  |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
     (NaN) are legal at fit (EM) and at predict (marginalised).
 
+    Parameters
+    ----------
+    covariance : str, default "shared"
+        "shared" (GDA, LDA), "per-class" (QDA), "diagonal", "shared-diagonal", "spherical"; or one
+        of mclust's fourteen forms by its letters, "EII" … "VVV"; "auto" chooses by leave-one-out
+        among pooled and shrunk per-class ones.
+    pool : float, optional
+        0 … 1, per-class only: how much of the pooled scatter enters.
+    shrink : float, optional
+        0 … 1, shared and per-class: off-diagonals toward the target.
+    shrink_target : {"diagonal", "scaled"}, default "diagonal"
+        "diagonal": the class's own; "scaled": the shared, rescaled.
+    priors : dict, optional
+        {label: probability}; None is the class frequencies.
+    divisor : {"mle", "unbiased"}, default "mle"
+        1/n, or n - k and n_k - 1 as in R.
+    predictive : float or "auto", optional
+        A number averages over parameters, under a prior worth so many rows: classes are Student's
+        t; "auto" averages over how many; None plugs estimates in.
+    prior_rows : float, default 0.0
+        With predictive: rows of the prior at the mean of all rows.
+    temperature : float or "held-out" or "left-out", optional
+        Exponent on p(x | y): a number, or "left-out": averaged, by rows as if never seen.
+    average : bool, default False
+        True: what "auto" chooses from is averaged over.
+    calibration_rows : int, optional
+        Up to 2048 rows to keep, for `prediction_set` from the model file alone.
+    factors : int or "auto", optional
+        For many columns and few rows, shared and per-class: ΛΛᵀ + Ψ of so many factors, and each
+        column's own variance; "auto": as many as BIC finds.
+    unlabelled : float or "ignore" or "auto", default "ignore"
+        Rows without a label: left out; a weight up to 1 for each; "auto": found by EM.
+
+    See Also
+    --------
+    NaiveBayes : Columns of any kind, each with a family of its own.
+    LogisticRegression : Fits p(y | x) directly, without a law of x.
+    MixtureDiscriminant : Several normal components in each class.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GaussianDiscriminant().fit(X, y)
@@ -294,10 +305,9 @@ class GaussianDiscriminant(
         there, a full covariance of too few rows is judged by its t law, F(D, f) of the distance
         over D: right on average over the prior, and not for each class.
 
-        A class with too few rows for its covariance matrix is judged column
-        by column (Bonferroni): no more than 5 % have p < 0.05. Numbers are judged by their normal
-        law, categories by how often the class had them. Where nothing is known, as of a class of
-        one row, p = 1, with a warning (`NoPValue`).
+        A class with too few rows for its covariance matrix is judged column by column (Bonferroni):
+        no more than 5 % have p < 0.05. Numbers are judged by their normal law, categories by how
+        often the class had them. Where nothing is known, as of one row, p = 1, and it is said.
         """
         return self._now().typicality(X, y, sample_weight)
 

@@ -28,6 +28,22 @@ def load(path: str | Path) -> Any:
 
     A mail filter (`suffice mail fit`) is a TextClassifier of what it has learned so far.
 
+    Parameters
+    ----------
+    path : str or Path
+        A model file, written by `save` or by a command.
+
+    Returns
+    -------
+    estimator
+        Fitted: it predicts, and learns on where the file holds its statistics.
+
+    See Also
+    --------
+    train : From a table as it is to a model.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> import suffice

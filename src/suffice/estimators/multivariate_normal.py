@@ -59,6 +59,21 @@ class MultivariateNormal:
     is integrated out exactly; an infinite one is refused. Covariances may be singular: the law then
     lives on a subspace, and rows off it have density 0.
 
+    Parameters
+    ----------
+    mean : ArrayLike
+        The mean (d,).
+    covariance : ArrayLike
+        The covariance (d, d), symmetric and positive semi-definite.
+    names : Sequence[str], optional
+        The names of the columns; None is x0, x1, ….
+
+    See Also
+    --------
+    GaussianDiscriminant : One normal law for each class; LDA and QDA are two of its settings.
+
+    Examples
+    --------
     >>> law = MultivariateNormal([170, 70], [[100, 60], [60, 100]], names=["height", "weight"])
     >>> law.conditional({"height": 180})
     MultivariateNormal(mean=[76], covariance=[[64]], names=['weight'])

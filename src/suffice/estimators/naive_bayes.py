@@ -1,4 +1,4 @@
-"""Naive Bayes: over columns of every kind in one model, and of arrays and sparse counts."""
+"""Naive Bayes over columns of every kind, and what all kinds of naive Bayes answer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,7 @@ from suffice.estimators.fitting_notes import offered
 from suffice.estimators.linear.logistic_regression import implied, implied_logistic
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.naive_bayes import NaiveBayesClassifierLearner
-from suffice.learning.learners.naive_bayes_counts import (
-    BernoulliClassifierLearner,
-    ComplementClassifierLearner,
-    CountsLearner,
-    MultinomialClassifierLearner,
-)
+from suffice.learning.learners.naive_bayes_counts import CountsLearner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -190,21 +185,7 @@ class IndependentColumns(StatisticsClassifier):
 
 
 class NaiveBayes(IndependentColumns):
-    """p(x | y) = ∏ p(x_j | y): columns of any kind, each with a family of its own.
-
-    | setting     | default | meaning                                                          |
-    |-------------|---------|------------------------------------------------------------------|
-    | families    | "auto"  | "auto" reads them off the first rows; "select" chooses each by   |
-    |             |         | held-out log-loss; a name ("gaussian") is for all columns;       |
-    |             |         | {column: family} names some, by name or position                 |
-    | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α    |
-    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it; None   |
-    |             |         | is 1, and fits it where columns of texts stand beside others     |
-    | priors      | None    | {label: probability}; None is the class frequencies              |
-    | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which           |
-    |             |         | `prediction_set` ranks new ones from the file alone              |
-    | unlabelled  | "ignore"| rows without a label: left out; a weight up to 1 for each; or    |
-    |             |         | "auto": weight and steps of EM by labelled rows left out         |
+    """Naive Bayes, p(x | y) = ∏ p(x_j | y): columns of any kind, each with its own family.
 
     Families: "bernoulli", "categorical", "poisson", "gaussian", "shared-gaussian", "lognormal",
     "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", "words"
@@ -214,6 +195,32 @@ class NaiveBayes(IndependentColumns):
     two models, and a label or a level never seen before is simply a new one. Missing cells are
     skipped, exactly.
 
+    Parameters
+    ----------
+    families : str or dict, default "auto"
+        "auto" reads them off the first rows; "select" chooses each by held-out log-loss; a name
+        ("gaussian") is for all columns; {column: family} names some, by name or position.
+    smoothing : float or "held-out", default 1.0
+        Pseudo-counts α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α.
+    temperature : float or "held-out" or "left-out", optional
+        Exponent β > 0 on the likelihood; "held-out" fits it; None is 1, and fits it where
+        columns of texts stand beside others.
+    priors : dict, optional
+        {label: probability}; None is the class frequencies.
+    calibration_rows : int, optional
+        Up to 2048 rows to keep, among which `prediction_set` ranks new ones from the model file
+        alone.
+    unlabelled : float or str, default "ignore"
+        Rows without a label: left out; a weight up to 1 for each; or "auto": weight and steps of EM
+        by labelled rows left out.
+
+    See Also
+    --------
+    GaussianDiscriminant : One normal law for each class; LDA and QDA are two of its settings.
+    LatentClasses : The same where nobody knows the classes.
+
+    Examples
+    --------
     >>> rows = [["red", 3.1, True], ["blue", 2.9, True], ["red", 7.5, False], [None, 6.8, False]]
     >>> model = NaiveBayes().fit(rows, ["apple", "plum", "apple", "plum"])
     >>> model.families_
@@ -247,141 +254,4 @@ class NaiveBayes(IndependentColumns):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        return tags
-
-
-class BernoulliNaiveBayes(IndependentColumns):
-    """The multivariate Bernoulli event model: each column is there or not.
-
-    | setting     | default | meaning                                                        |
-    |-------------|---------|----------------------------------------------------------------|
-    | threshold   | 0.0     | cells above it count as 1, others as 0                         |
-    | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
-    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it       |
-    | priors      | None    | {label: probability}; None is the class frequencies            |
-    | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which         |
-    |             |         | `prediction_set` ranks new ones from the file alone            |
-    | unlabelled  | "ignore"| rows without a label: left out; a weight up to 1 for each; or  |
-    |             |         | "auto": weight and steps of EM by labelled rows left out       |
-
-    φ_cj = (N_cj + α)/(n_c + 2α), and a word that is absent counts as well. Missing cells of
-    dense rows are skipped.
-
-    >>> model = BernoulliNaiveBayes().fit([[1, 0], [1, 1], [0, 1]], ["spam", "spam", "ham"])
-    >>> model.parameters_["x0"]
-    {'ham': {'probability': 0.333...}, 'spam': {'probability': 0.75}}
-    """
-
-    learner_kind: ClassVar[Any] = BernoulliClassifierLearner
-
-    def __init__(
-        self,
-        threshold: float = 0.0,
-        *,
-        smoothing: float | Literal["held-out"] = 1.0,
-        temperature: float | Literal["held-out", "left-out"] | None = None,
-        priors: Mapping[Label, float] | None = None,
-        calibration_rows: int | None = None,
-        unlabelled: float | str = "ignore",
-    ) -> None:
-        self.threshold = threshold
-        self.smoothing = smoothing
-        self.temperature = temperature
-        self.priors = priors
-        self.calibration_rows = calibration_rows
-        self.unlabelled = unlabelled
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing cells are legal."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-class MultinomialNaiveBayes(IndependentColumns):
-    """The multinomial event model: words drawn one after the other, given how many there are.
-
-    | setting     | default | meaning                                                        |
-    |-------------|---------|----------------------------------------------------------------|
-    | boolean     | False   | count a word once a row, however often it appears              |
-    | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
-    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it       |
-    | priors      | None    | {label: probability}; None is the class frequencies            |
-    | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which         |
-    |             |         | `prediction_set` ranks new ones from the file alone            |
-    | unlabelled  | "ignore"| rows without a label: left out; a weight up to 1 for each; or  |
-    |             |         | "auto": weight and steps of EM by labelled rows left out       |
-
-    θ_cj = (N_cj + α)/(N_c + αd). Counts may be any non-negative numbers, TF-IDF weights too.
-
-    >>> model = MultinomialNaiveBayes().fit([[2, 0], [1, 1], [0, 3]], ["spam", "spam", "ham"])
-    >>> model.predict([[1, 0], [0, 0]])
-    array(['spam', 'spam'], dtype='<U4')
-    """
-
-    learner_kind: ClassVar[Any] = MultinomialClassifierLearner
-
-    def __init__(
-        self,
-        boolean: bool = False,
-        *,
-        smoothing: float | Literal["held-out"] = 1.0,
-        temperature: float | Literal["held-out", "left-out"] | None = None,
-        priors: Mapping[Label, float] | None = None,
-        calibration_rows: int | None = None,
-        unlabelled: float | str = "ignore",
-    ) -> None:
-        self.boolean = boolean
-        self.smoothing = smoothing
-        self.temperature = temperature
-        self.priors = priors
-        self.calibration_rows = calibration_rows
-        self.unlabelled = unlabelled
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        # Its checks ask for a score on clouds of points: scikit-learn's own say so too.
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-class ComplementNaiveBayes(IndependentColumns):
-    """Complement naive Bayes (Rennie et al. 2003): how unlike the other classes a row is.
-
-    | setting   | default | meaning                                                        |
-    |-----------|---------|----------------------------------------------------------------|
-    | boolean   | False   | count a word once a row, however often it appears              |
-    | smoothing | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
-
-    A linear form and not a density. It predicts, explains, merges, forgets and has an exact
-    leave-one-out; densities, samples, typicality and priors are absent, for there are none.
-
-    >>> X, y = [[2, 0], [1, 1], [0, 3]], ["spam", "spam", "ham"]
-    >>> ComplementNaiveBayes().fit(X, y).predict([[1, 0]])
-    array(['spam'], dtype='<U4')
-    """
-
-    learner_kind: ClassVar[Any] = ComplementClassifierLearner
-
-    def __init__(
-        self,
-        boolean: bool = False,
-        *,
-        smoothing: float | Literal["held-out"] = 1.0,
-        calibration_rows: int | None = None,
-        unlabelled: float | str = "ignore",
-    ) -> None:
-        self.boolean = boolean
-        self.smoothing = smoothing
-        self.calibration_rows = calibration_rows
-        self.unlabelled = unlabelled
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        # Its checks ask for a score on clouds of points: scikit-learn's own say so too.
-        tags.classifier_tags.poor_score = True
         return tags

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pool(StatisticsClassifier):
-    """p(y | x) = Σ v_m p_m(y | x): the best answer on a small table.
+    """A pool of models, p(y | x) = Σ v_m p_m(y | x): the best answer on a small table.
 
     Members are naive Bayes with four laws a column, GDA as Student-t predictives, logistic
     regression, kernels, a forest of tallies and boosted trees; each averages over its settings
@@ -42,6 +42,10 @@ class Pool(StatisticsClassifier):
         Members that had too many rows, columns or classes for their time, or too few to learn.
     classes_ : (k,)
         The labels, in order.
+
+    See Also
+    --------
+    compare : Whether a single model is better, and which.
 
     Notes
     -----

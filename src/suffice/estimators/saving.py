@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 HOMES = {
-    "BernoulliNaiveBayes": "suffice.estimators.naive_bayes",
-    "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
+    "BernoulliNaiveBayes": "suffice.estimators.text.event_models",
+    "ComplementNaiveBayes": "suffice.estimators.text.event_models",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LatentClasses": "suffice.estimators.mixtures.latent_classes",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
-    "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
+    "MultinomialNaiveBayes": "suffice.estimators.text.event_models",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",

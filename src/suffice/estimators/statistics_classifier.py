@@ -14,6 +14,7 @@ from suffice.estimators.fitting_notes import (
     NotFitted,
     offered,
     offered_attribute,
+    shorten_requests,
     unlabelled_of,
     warn_of_shape,
 )
@@ -59,6 +60,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def __init_subclass__(cls, **more: object) -> None:
         """Find out what the settings are called."""
         super().__init_subclass__(**more)
+        shorten_requests(cls)
         if hasattr(cls, "learner_kind"):
             cls._settings_now = settings_of(cls.learner_kind)  # type: ignore[assignment]
 
@@ -80,9 +82,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from rows and labels, forgetting everything learned before.
 
-        Rows may also be somewhere else: a path, a glob, an Arrow stream, a table of a database or
-        of a cluster; `target` names the column of labels, `sample_weight` that of weights. What was
-        collected is written to `checkpoint` every so often; a run that was killed goes on there.
+        Rows may be a path, a glob, an Arrow stream, a table of a database or of a cluster: `target`
+        names labels, `sample_weight` weights. A run that was killed goes on from `checkpoint`.
         """
         learner = self.as_learner()  # first: a bad setting is refused before any row is read
         here = None if target is None else frame_here(X, target, sample_weight)
@@ -118,9 +119,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from more rows; `classes` is accepted and never needed.
 
-        Nothing is estimated until it is asked for: small batches cost what adding up costs, single
-        rows what copying costs. What is chosen from the data is chosen on the first batch. Several
-        threads may call it: they learn one after the other, and predictions do not wait for them.
+        Nothing is estimated until it is asked for: a row costs what copying costs. What is chosen
+        from the data is chosen on the first batch. Threads learn one after the other.
         """
         if sample_weight is None and self._set_aside(X, y):
             return self

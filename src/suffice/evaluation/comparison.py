@@ -53,27 +53,6 @@ def compare(
 ) -> Comparison:
     """Compare the two schools on the same folds of these rows, and recommend a model.
 
-    | setting       | default | meaning                                                          |
-    |---------------|---------|------------------------------------------------------------------|
-    | models        | None    | the usual ones of both schools, and a pool of models of at most  |
-    |               |         | 2,048 rows; {name: estimator} are compared beside them; a list   |
-    |               |         | of names ("gda") or of (name, estimator) is compared alone;      |
-    |               |         | "single" is the usual ones without the pool                      |
-    | folds         | None    | 10, or fewer where there are fewer rows or it would take long;   |
-    |               |         | stratified: those of scikit-learn's StratifiedKFold with shuffle |
-    | curves        | True    | learning curves, and where those of the two schools cross        |
-    | diagnostics   | True    | whether the columns look normal, class by class                  |
-    | random_state  | 0       | the seed of folds and splits                                     |
-    | sample_weight | None    | repetitions of rows                                              |
-    | time_limit    | None    | seconds after which no other model or fold is begun; models are  |
-    |               |         | tried in the order of the work they are, and one always is       |
-    | texts         | ()      | columns that hold texts, by name: naive Bayes reads their words  |
-    |               |         | beside all other columns, and the other models do not see them   |
-    | progress      |         | called when some work begins: `suffice.training.ShowsProgress`   |
-    | target        | None    | the column of labels, where X is a frame or a source: a path, a  |
-    |               |         | glob, an Arrow stream, a table of a database or of a cluster;    |
-    |               |         | `sample_weight` may then name a column too                       |
-
     Of a source with more rows than memory holds, some are drawn from all over it, and a note says
     how many.
 
@@ -86,6 +65,52 @@ def compare(
     comparison: a note says why it could not be judged. Print what comes back, or take `table`,
     `best`, `curves`, `diagnostics` and `recommendation` from it.
 
+    Parameters
+    ----------
+    X : array-like
+        Rows (n, d), a frame, or a source: a path, a glob, an Arrow stream, a table of a database or
+        of a cluster.
+    y : array-like, optional
+        Labels (n,), where they are not a column of X.
+    target : str, optional
+        The column of labels, where X is a frame or a source: a path, a glob, an Arrow stream, a
+        table of a database or of a cluster; `sample_weight` may then name a column too.
+    models : dict or list, optional
+        The usual ones of both schools, and a pool of models of at most 2,048 rows; {name:
+        estimator} are compared beside them; a list of names ("gda") or of (name, estimator) is
+        compared alone; "single" is the usual ones without the pool.
+    folds : int, optional
+        10, or fewer where there are fewer rows or it would take long; stratified: those of
+        scikit-learn's StratifiedKFold with shuffle.
+    curves : bool, default True
+        Learning curves, and where those of the two schools cross.
+    diagnostics : bool, default True
+        Whether the columns look normal, class by class.
+    random_state : int, default 0
+        The seed of folds and splits.
+    sample_weight : array-like, optional
+        Repetitions of rows.
+    time_limit : float, optional
+        Seconds after which no other model or fold is begun; models are tried in the order of the
+        work they are, and one always is.
+    texts : Sequence[str], default ()
+        Columns that hold texts, by name: naive Bayes reads their words beside all other columns,
+        and the other models do not see them.
+    progress : callable, optional
+        Called when some work begins: `suffice.training.ShowsProgress`.
+
+    Returns
+    -------
+    Comparison
+        Scores, learning curves, diagnostics and a recommendation; print it, or take its parts.
+
+    See Also
+    --------
+    train : From a table as it is to the model that is recommended.
+    audit : Which labels are probably wrong.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> found = compare(X, y, models=["gda", "naive-bayes", "logistic"], curves=False)

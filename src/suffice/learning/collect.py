@@ -205,12 +205,30 @@ def collect(
 ) -> Any:
     r"""Return the statistics of a source, for a learner: what `fit` makes a model of.
 
-    learner     an estimator, or what `suffice.models` calls a learner (then columns are numbers)
-    source      a path, a glob, an Arrow stream, a table of a database or of a cluster, a frame
-    target      the column of labels
-    weight      the column of weights
-    checkpoint  where to write, every so often, what was collected
+    Parameters
+    ----------
+    learner : estimator or learner
+        An estimator, or what `suffice.models` calls a learner (then columns are numbers).
+    source : path, frame, stream or table
+        A path, a glob, an Arrow stream, a table of a database or of a cluster, a frame.
+    target : str
+        The column of labels.
+    weight : str, optional
+        The column of weights.
+    checkpoint : str or Path, optional
+        Where to write, every so often, what was collected.
 
+    Returns
+    -------
+    Statistics
+        What the rows said; of the kind that the learner adds up.
+
+    See Also
+    --------
+    load : Read a model from its file.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> from suffice import GaussianDiscriminant

@@ -145,8 +145,12 @@ def audit(
 
     Parameters
     ----------
-    X, y : rows and labels
-        Or a frame, a path or a source, with `target`, the column of labels.
+    X : array-like, frame, path or source
+        Rows (n, d), with the labels or without.
+    y : array-like, optional
+        Labels (n,), where they are not a column of X.
+    target : str, optional
+        The column of labels.
     split : sequence of n names, optional
         The part of every row, such as "train" and "test": near-duplicates across parts are found.
     most : int, optional
@@ -157,6 +161,11 @@ def audit(
     Audit
         `suspects` (a frame: row, label, likely, odds, reasons; most suspect first) and
         `wrong_labels` (estimate, low, high); `conflicts`, `near_duplicates`, `leaks`, `strangers`.
+
+    See Also
+    --------
+    watch : Whether a model still fits new rows.
+    compare : Which model to use.
 
     Examples
     --------

@@ -11,7 +11,8 @@ from scipy.spatial import cKDTree
 from suffice.columns import Columns
 from suffice.errors import SufficeError
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-from suffice.estimators.naive_bayes import MultinomialNaiveBayes, NaiveBayes
+from suffice.estimators.naive_bayes import NaiveBayes
+from suffice.estimators.text.event_models import MultinomialNaiveBayes
 from suffice.linear_algebra import normalized
 from suffice.rows import is_sparse, read_table
 

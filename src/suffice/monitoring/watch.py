@@ -77,6 +77,10 @@ def watch(
         `verdict` in words and `ok`; `columns`, a frame of all tests; `priors`, `strange`,
         `expected` and `observed` accuracy, `e_value`, `notes`.
 
+    See Also
+    --------
+    audit : Which labels are probably wrong.
+
     Examples
     --------
     >>> import numpy as np

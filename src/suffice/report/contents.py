@@ -22,6 +22,9 @@ from suffice.report.ranking import areas
 from suffice.report.tables import confusion_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation import Comparison, LearningCurves
     from suffice.monitoring.audit import Audit
     from suffice.printing.result_table import TextTable
@@ -58,9 +61,18 @@ class Contents:
     audit: Audit | None = None
 
     @classmethod
-    def of(cls, comparison: Comparison, *, curve: bool = True) -> Self:
-        """Look at the rows of a comparison; `curve`: make one of the recommended model as well."""
-        columns = glance(comparison.rows)
+    def of(
+        cls,
+        comparison: Comparison,
+        *,
+        curve: bool = True,
+        spellings: Mapping[str, Spelling] | None = None,
+    ) -> Self:
+        """Look at the rows of a comparison, whose columns are written as `spellings` say.
+
+        `curve`: make one of the recommended model as well.
+        """
+        columns = glance(comparison.rows, spellings)
         found = informative_columns(comparison.rows)
         return cls(
             comparison,

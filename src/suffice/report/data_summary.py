@@ -12,6 +12,9 @@ from suffice.report.markup import bar, name, names, table, text
 from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation import LabelledRows
     from suffice.rows import FloatArray
 
@@ -44,8 +47,10 @@ class ColumnGlance:
     strip: str = ""
 
 
-def glance(rows: LabelledRows) -> tuple[ColumnGlance, ...]:
-    """Return what each column looks like; nothing for sparse rows.
+def glance(
+    rows: LabelledRows, spellings: Mapping[str, Spelling] | None = None
+) -> tuple[ColumnGlance, ...]:
+    """Return what each column looks like, in its own notation; nothing for sparse rows.
 
     >>> from suffice.evaluation import LabelledRows
     >>> rows = LabelledRows.read([[1.5, "red"], [None, "red"], [2.5, "blue"]], ["a", "b", "a"])
@@ -58,7 +63,13 @@ def glance(rows: LabelledRows) -> tuple[ColumnGlance, ...]:
     called = column_names(rows)
     colours = ClassColours.of(rows)
     return tuple(
-        _column(called[j], kind, held.column(j), colours if j < MOST_FOLDED else None)
+        _column(
+            called[j],
+            kind,
+            held.column(j),
+            colours if j < MOST_FOLDED else None,
+            (spellings or {}).get(called[j]),
+        )
         for j, kind in enumerate(held.kinds)
     )
 
@@ -71,7 +82,9 @@ def column_names(rows: LabelledRows) -> tuple[str, ...]:
     return held.names or tuple(f"x{j}" for j in range(held.width))
 
 
-def _column(called: str, kind: str, cells: Any, colours: ClassColours | None) -> ColumnGlance:
+def _column(
+    called: str, kind: str, cells: Any, colours: ClassColours | None, spelling: Spelling | None
+) -> ColumnGlance:
     if kind in (BOOLEAN, CATEGORY):
         every = cells.tolist()
         there = [cell for cell in every if cell is not None]
@@ -99,16 +112,27 @@ def _column(called: str, kind: str, cells: Any, colours: ClassColours | None) ->
     different = np.unique(numbers)
     whole = bool((numbers == np.floor(numbers)).all())
     strip = "" if colours is None else number_strip(colours, called, every)
+    word = "whole number" if whole else "number"
+    if spelling is not None and spelling.date:
+        word = "time" if spelling.is_clock else "date"
     return ColumnGlance(
-        called, "whole number" if whole else "number", blanks, len(different), _range(numbers),
-        strip,
+        called, word, blanks, len(different), _range(numbers, spelling), strip
     )  # fmt: skip
 
 
-def _range(numbers: FloatArray) -> str:
+def _range(numbers: FloatArray, spelling: Spelling | None) -> str:
+    def written(figure: float) -> str:
+        if spelling is None:
+            return short(figure)
+        if spelling.date:
+            return text(str(spelling.written(figure if spelling.timed else round(figure))))
+        if spelling.percent:
+            return f"{short(100.0 * figure)}&nbsp;%"
+        return f"{text(spelling.currency)}{short(figure)}"
+
     if numbers.min() == numbers.max():
-        return f"{short(numbers[0])} in every row"
-    return " … ".join(short(figure) for figure in np.quantile(numbers, [0.0, 0.5, 1.0]))
+        return f"{written(float(numbers[0]))} in every row"
+    return " … ".join(written(float(q)) for q in np.quantile(numbers, [0.0, 0.5, 1.0]))
 
 
 def short(figure: float) -> str:
@@ -171,6 +195,8 @@ def _words(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str:
         for kind, adjective in (
             ("number", "numeric"),
             ("whole number", "whole-number"),
+            ("date", "date"),
+            ("time", "time of day"),
             ("yes/no", "yes/no"),
             ("category", "categorical"),
         )

@@ -49,14 +49,16 @@ def refuse_blanks_of(
 
 
 def _refusal(row: int, column: ColumnAt, value: float) -> NotFinite:
-    what = "NaN" if np.isnan(value) else "infinity"
+    blank = bool(np.isnan(value))
     return NotFinite.of_cell(
         row,
         column,
-        f"{value:g} is not a finite number (input contains {what})",
+        f"{value:g} is not a finite number (input contains {'NaN' if blank else 'infinity'})",
         value=value,
-        hint="fill the cell or drop the row; GaussianDiscriminant and NaiveBayes take missing "
-        "cells as they are: they marginalise",
+        hint='fill the cell or drop the row; LogisticRegression(missing="indicator") fills blank '
+        "cells, GaussianDiscriminant and NaiveBayes take them as they are"
+        if blank
+        else "correct the cell or drop the row",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,11 @@ from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.training_rows import TrainingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation.comparison import Comparison
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
@@ -33,6 +35,7 @@ class ComparedRows(NamedTuple):
     place    the name of the table
     origin   the same, with how many rows were drawn if not all were taken
     drawn    whether they stand for more: a pool, which keeps its rows, is not compared then
+    spellings    how the texts of columns are written that are numbers, dates or truths
     """
 
     X: Any
@@ -41,6 +44,7 @@ class ComparedRows(NamedTuple):
     words: str
     origin: str
     drawn: bool = False
+    spellings: Mapping[str, Spelling] = MappingProxyType({})
 
     @classmethod
     def read(
@@ -75,7 +79,8 @@ class ComparedRows(NamedTuple):
             origin += f", {said}"
         count = rows.table.size if size is None else size
         words = f"{count:,} rows, {rows.columns_described}"
-        return cls(frame_of(table), labels, rows.place, words, origin, drawn)
+        spellings = rows.spellings
+        return cls(frame_of(table), labels, rows.place, words, origin, drawn, spellings)
 
     def compare(
         self, hooks: Hooks, *, models: Any = None, folds: int | None = None, **settings: Any

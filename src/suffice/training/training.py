@@ -89,47 +89,52 @@ def train(
 
     Parameters
     ----------
-    data
+    data : path, pattern, list of paths, frame, array or stream
         A path (CSV, Parquet, Arrow, JSON, .xlsx; .gz too), a pattern, a list of paths, the address
         of a table of a database, an Arrow stream, a frame, or an array (n, d) of rows.
-    y
+    y : array-like, optional
         Labels (n,), where they are not a column of `data`.
-    target
+    target : str, optional
         The column of labels.
-    model
+    model : str, default "auto"
         "gda", "qda", "naive-bayes", "logistic", "text", or one that is chosen: "best" is the single
         model of least log-loss on held-out rows among those that `suffice.compare` tries; "auto" is
         what `suffice.compare` recommends: of at most 2,048 rows a pool of models, unless the best
         single one is better by more than one standard error.
-    drop
+    drop : sequence of str, default ()
         Columns that are left out.
-    delimiter, header, decimal, encoding
-        How a table of text is written; None detects it. `decimal` is "." or ",", and `encoding` any
-        that Python knows, such as "windows-1252".
-    sheet
-        Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
-    columns
+    delimiter : str, optional
+        What separates cells of a table of text; None detects it.
+    header : bool, optional
+        Whether the first line has the names of columns; None detects it.
+    decimal : {".", ","}, optional
+        How numbers are written; None detects it.
+    columns : dict, optional
         What columns are, by name, where they are not what they look like: "number" (units such as
         12 kg are passed over), "category" (numbers that are codes), "ordered" (categories such as
         low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
         stands first), "text" (known by its words, which naive Bayes reads beside other columns),
         "id" or "ignore" (left out).
-    bins
+    bins : int or sequence of float, optional
         Into how many classes of about as many rows a target that is a quantity is cut, or a list of
         the places where it is cut. The model keeps them: later tables have the quantity, too.
-    random_state
+    encoding : str, optional
+        Any that Python knows, such as "windows-1252"; None detects it.
+    sheet : str or int, optional
+        Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
+    random_state : int, default 0
         The seed by which "auto" parts the rows.
-    checkpoint
+    checkpoint : str or Path, optional
         A file to which what was learned is written every ten seconds; see `fit`.
-    time_limit
+    time_limit : float, default 60.0
         Seconds that comparing and judging models may take; None is no limit. It is looked at
         between models and between folds, and the best so far is taken. A limit that is not reached
         changes nothing.
-    on_note
+    on_note : callable, optional
         Called with each note as soon as it is made.
-    progress
+    progress : callable, optional
         Called when some work begins; see `suffice.training.ShowsProgress`.
-    **settings
+    **settings : object
         Settings of a named model: `penalty=1.0` for "logistic", `covariance="auto"` for "gda".
         `unlabelled="auto"`, or a weight, learns from rows without a label; a table of such rows may
         stand there too, and is learned from as "auto" says.
@@ -139,6 +144,11 @@ def train(
     Trained
         The fitted `estimator`; `judged`, how good it is on rows that it has not seen; `notes`,
         `dropped`, `filled`, `choice`; and `save(path)`.
+
+    See Also
+    --------
+    compare : Compare models on a table, without keeping one.
+    load : Read a model from its file.
 
     Examples
     --------

@@ -142,8 +142,8 @@ class Priors(ParamType):
 )  # fmt: skip
 @click.option(
     "--factors", metavar="N", type=FactorCount(),
-    help="gda, qda: columns go together by N factors, for many columns and few rows; auto chooses "
-    "how many.  [default: none]",
+    help="gda, qda: explain the covariances by N common factors, for many columns and few rows; "
+    "auto chooses how many.  [default: none]",
 )  # fmt: skip
 @click.option(
     "--divisor", type=click.Choice(["mle", "unbiased"]),
@@ -192,8 +192,8 @@ class Priors(ParamType):
 )  # fmt: skip
 @click.option(
     "--unlabelled", metavar="HOW",
-    help="gda, qda, naive-bayes, text: learn from rows without a label by EM: 0 … 1 is what each "
-    "counts, auto lets the labelled rows decide, and a table has more such rows, as auto.  "
+    help="gda, qda, naive-bayes, text: learn from rows without a label by EM: 0 … 1 is the weight "
+    "of each, auto lets the labelled rows choose it; the name of a table adds its rows, as auto.  "
     "[default: ignore]",
 )  # fmt: skip
 @click.option(

@@ -147,7 +147,7 @@ def _about_models(
         stage(f"comparing models on {len(rows.y):,} rows")
         found = rows.compare(hooks, folds=folds, random_state=seed, time_limit=time_limit)
         stage("examining the columns")
-        contents = Contents.of(found)
+        contents = Contents.of(found, spellings=rows.spellings)
         stage("drawing")
         html = rendered(
             contents,

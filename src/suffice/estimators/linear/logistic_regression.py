@@ -12,12 +12,16 @@ from sklearn.utils.metaestimators import available_if
 from suffice.errors import BadSetting, NotLinear
 from suffice.estimators.concurrency import lock_of
 from suffice.estimators.linear.linear_classifier import LinearClassifier
-from suffice.estimators.linear.logistic_summary import LogisticSummary
+from suffice.estimators.linear.logistic_summary import (
+    LogisticSummary,
+    figures_of,
+    notes_of,
+    variances_of,
+)
 from suffice.learning.answers import place_of
 from suffice.learning.label_types import label_kind
 from suffice.learning.labelled_batch import naming
 from suffice.learning.learners.logistic import KeptLogistic, LogisticClassifierLearner
-from suffice.models.linear.logistic.inference import FitFigures
 from suffice.models.linear.logistic.profile_intervals import profiles_of
 from suffice.models.linear.logistic.refit import refitted
 
@@ -38,23 +42,6 @@ if TYPE_CHECKING:
 class LogisticRegression(LinearClassifier):
     """Logistic regression, and softmax regression where there are more than two classes.
 
-    | setting         | default | meaning                                                         |
-    |-----------------|---------|-----------------------------------------------------------------|
-    | penalty         | 0.0     | ½·penalty·Σ(s_jβ_j)² is added to the sum of losses, s_j being   |
-    |                 |         | the column's standard deviation; 0 is maximum likelihood        |
-    |                 |         | "auto": the one of least log-loss for rows left out             |
-    |                 |         | "average": probabilities averaged over a path of penalties      |
-    | l1_ratio        | 0.0     | the share of the penalty that is penalty·Σ|s_jβ_j| instead, and |
-    |                 |         | makes coefficients exactly zero: 1 is the lasso                 |
-    | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
-    | correction      | None    | "firth": finite and less biased, for separated classes too      |
-    | intercept       | True    | False: scores are 0 at x = 0, and columns are not centred       |
-    | tolerance       | 1e-8    | how near to the maximum, in standard errors                     |
-    | max_passes      | 1000    | over the rows, at most; a look and a step are always made       |
-    | standard_errors | None    | True, False; None computes them where that costs little         |
-    | warm_start      | False   | begin where the last fit ended                                  |
-    | random_state    | None    | the order of rows, for "sgd"                                    |
-
     `penalty="auto"` goes down a path from 1000 to 0.01 and takes the penalty whose fits lose least
     for rows that are left out; `penalty_` is it, and `path_` has all of them. `penalty="average"`
     keeps the average of their probabilities, weighted by exp(-rows·loss): usually a little better,
@@ -68,9 +55,46 @@ class LogisticRegression(LinearClassifier):
     Categories have a column for each level but the first, which the others are compared with; with
     a penalty, for every level. Levels that are declared but in no row are left out, as R does; one
     that was not in the rows of the fit speaks for no class. Without an intercept the first category
-    has a column for every level, and s_j is the root of the column's mean square. Empty cells are
-    refused: p(y | x) says nothing about x, so it cannot do without a part of it.
+    has a column for every level, and s_j is the root of the column's mean square. Blank cells are
+    refused unless `missing` says how to fill them: p(y | x) says nothing about x, so it cannot do
+    without a part of it.
 
+    Parameters
+    ----------
+    penalty : float or "auto" or "average", default 0.0
+        ½·penalty·Σ(s_jβ_j)² is added to the sum of losses, s_j being the column's standard
+        deviation; 0 is maximum likelihood. "auto": the one of least log-loss for rows left out;
+        "average": probabilities averaged over a path of penalties.
+    l1_ratio : float, default 0.0
+        The share of the penalty that is penalty·Σ|s_jβ_j| instead, and makes coefficients exactly
+        zero: 1 is the lasso.
+    solver : {"auto", "sgd"}, default "auto"
+        The quickest way to the maximum; "sgd" goes row by row.
+    correction : {"firth"}, optional
+        "firth": finite and less biased, for separated classes too.
+    intercept : bool, default True
+        False: scores are 0 at x = 0, and columns are not centred.
+    tolerance : float, default 1e-08
+        How near to the maximum, in standard errors.
+    max_passes : int, default 1000
+        Over the rows, at most; a look and a step are always made.
+    standard_errors : bool, optional
+        True, False; None computes them where that costs little.
+    warm_start : bool, default False
+        Begin where the last fit ended.
+    random_state : int or Generator, optional
+        The order of rows, for "sgd".
+    missing : {"indicator"}, optional
+        What becomes of blank cells of numbers: None refuses them; "indicator" fills them with the
+        mean of their column, and adds a column of zeros and ones that says where they were.
+
+    See Also
+    --------
+    GaussianDiscriminant : One normal law for each class; LDA and QDA are two of its settings.
+    bridge : Compare the θ of both.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = LogisticRegression().fit(X[50:], y[50:])
@@ -99,6 +123,7 @@ class LogisticRegression(LinearClassifier):
         standard_errors: bool | None = None,
         warm_start: bool = False,
         random_state: object = None,
+        missing: Literal["indicator"] | None = None,
     ) -> None:
         self.penalty = penalty
         self.l1_ratio = l1_ratio
@@ -110,6 +135,7 @@ class LogisticRegression(LinearClassifier):
         self.standard_errors = standard_errors
         self.warm_start = warm_start
         self.random_state = random_state
+        self.missing = missing
 
     # Learning
 
@@ -128,6 +154,25 @@ class LogisticRegression(LinearClassifier):
         every step of the search is one pass over the rows, wherever they are.
         """
         return super().fit(X, y, sample_weight, target=target)
+
+    def _fit_here(self, learner: Any, X: object, y: object, weights: object) -> Self:
+        """Learn from rows that are here, with their blank cells filled where that is asked for."""
+        filled = learner.filled(X, weights)
+        if filled is None:
+            return super()._fit_here(learner, X, y, weights)
+        from suffice.learning.table_recipe import TableNotes
+
+        super()._fit_here(learner, filled.transform(X), y, weights)
+        self.take_notes(TableNotes(filled=filled))
+        return self
+
+    def _become(self, learned: Any) -> None:
+        """Take rows as they come: columns that say where cells were blank are added here."""
+        super()._become(learned)
+        if learned.notes is not None and learned.notes.filled is not None:
+            self.n_features_in_ = len(learned.notes.filled.columns.columns)
+            if learned.notes.filled.columns.named:
+                self.feature_names_in_ = np.array(learned.notes.filled.columns.names, dtype=object)
 
     @available_if(lambda self: self.correction is None)
     def partial_fit(
@@ -265,6 +310,8 @@ class LogisticRegression(LinearClassifier):
         profile = None
         firth = found.correction is not None  # whose tests are those of its own profiles
         if X is not None:
+            filled = None if learned.learner.missing is None else learned.notes.filled
+            X = X if filled is None else filled.transform(X)
             batch = learned.learner.read(X, y, sample_weight, learned)
             found, objective = naming(
                 batch,
@@ -287,15 +334,15 @@ class LogisticRegression(LinearClassifier):
             classes[place],
             classes[others].tolist(),
             np.array([found.estimate(c, place) for c in others]),
-            _variances(found, others, place),
-            _figures(found),
+            variances_of(found, others, place),
+            figures_of(found),
             level=level,
             profile=None if profile is None else profile[:2],
             ratios=profile.statistic if profile is not None and firth else None,
             exponentiate=exponentiate,
             rows=None if kept.seen is None else kept.seen.size,
             converged=found.converged or found.separation is not None,  # that is said in a note
-            notes=_notes(found, names, kept.path),
+            notes=notes_of(found, names, kept.path),
             intercept=found.intercept,
         )
 
@@ -346,55 +393,3 @@ def implied(estimator: Any) -> LogisticRegression:
     except NotLinear as error:
         raise AttributeError(str(error)) from None
     return found
-
-
-def _variances(found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
-    """Return the variances of the estimates; None where there is no maximum to speak of."""
-    if not found.converged:
-        return None
-    if found.covariance_ is None:
-        raise BadSetting(
-            "there are no standard errors: to compute them unasked would have cost too much",
-            hint="summary(X, y) with the rows of the fit; or fit with standard_errors=True",
-        )
-    return np.array([np.diagonal(found.covariance(c, place)) for c in others])
-
-
-def _figures(found: LogisticFit) -> FitFigures:
-    maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
-    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
-    return FitFigures.of(
-        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
-    )
-
-
-def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str]:
-    notes = []
-    if found.penalty > 0.0:
-        notes.append(
-            f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
-            "of the penalised likelihood"
-        )
-    if path is not None:
-        notes.append(
-            f"the penalty was chosen among {len(path.penalties)} by the leave-one-out log-loss of "
-            f"{path.rows:,} rows; standard errors take it as given"
-        )
-    if found.correction == "firth":
-        notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
-    if found.separation is not None:
-        notes.append(
-            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
-            "cut off, and an end of an interval that is infinite is one the rows do not bound"
-        )
-    if found.undecided is not None:
-        notes.append(
-            f"it is unknown whether the classes are separated: {found.undecided}. Estimates are "
-            "where the search ended; standard errors, tests and intervals are not known"
-        )
-    if not found.intercept:
-        notes.append("no intercept: all scores are 0 where all columns are")
-    lost = [names[j] for j in np.flatnonzero(~found.estimable)]
-    if lost:
-        notes.append(f"not estimable individually: {', '.join(lost)}")
-    return notes

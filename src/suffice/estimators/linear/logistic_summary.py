@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.models.linear.logistic.inference import checked_level, ratio_test, wald
+from suffice.models.linear.logistic.inference import FitFigures, checked_level, ratio_test, wald
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.models.linear.logistic.inference import FitFigures
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.penalty_path.path import PenaltyPath
     from suffice.rows import FloatArray, Label
 
 
@@ -257,3 +258,57 @@ class LogisticSummary:
         }
         known = [f"{who} {Decimals(3)(x)}" for who, x in shares.items() if x is not None]
         return [*found, f"pseudo-R²: {', '.join(known)}"] if known else found
+
+
+def variances_of(found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
+    """Return the variances of the estimates; None where there is no maximum to speak of."""
+    if not found.converged:
+        return None
+    if found.covariance_ is None:
+        raise BadSetting(
+            "there are no standard errors: to compute them unasked would have cost too much",
+            hint="summary(X, y) with the rows of the fit; or fit with standard_errors=True",
+        )
+    return np.array([np.diagonal(found.covariance(c, place)) for c in others])
+
+
+def figures_of(found: LogisticFit) -> FitFigures:
+    """Return how well a fit describes its rows; without parameters where it is no maximum."""
+    maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
+    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
+    return FitFigures.of(
+        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
+    )
+
+
+def notes_of(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str]:
+    """Return what a reader of the summary has to know of the fit, in words."""
+    notes = []
+    if found.penalty > 0.0:
+        notes.append(
+            f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
+            "of the penalised likelihood"
+        )
+    if path is not None:
+        notes.append(
+            f"the penalty was chosen among {len(path.penalties)} by the leave-one-out log-loss of "
+            f"{path.rows:,} rows; standard errors take it as given"
+        )
+    if found.correction == "firth":
+        notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
+    if found.separation is not None:
+        notes.append(
+            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
+            "cut off, and an end of an interval that is infinite is one the rows do not bound"
+        )
+    if found.undecided is not None:
+        notes.append(
+            f"it is unknown whether the classes are separated: {found.undecided}. Estimates are "
+            "where the search ended; standard errors, tests and intervals are not known"
+        )
+    if not found.intercept:
+        notes.append("no intercept: all scores are 0 where all columns are")
+    lost = [names[j] for j in np.flatnonzero(~found.estimable)]
+    if lost:
+        notes.append(f"not estimable individually: {', '.join(lost)}")
+    return notes

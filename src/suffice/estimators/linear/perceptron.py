@@ -16,20 +16,29 @@ if TYPE_CHECKING:
 class Perceptron(LinearClassifier):
     """The perceptron, averaged: it goes through the rows until none is on the wrong side.
 
-    | setting      | default | meaning                                                            |
-    |--------------|---------|--------------------------------------------------------------------|
-    | epochs       | 100     | how often to go through all rows, at most                          |
-    | average      | True    | answer by the mean of θ over all rows of all epochs; False: by the |
-    |              |         | last θ                                                             |
-    | shuffle      | True    | draw the order of the rows anew for each epoch                     |
-    | random_state | None    | what orders are drawn from                                         |
-
     A row that is wrong adds itself to θ of its own class and takes itself from that of the class
     that won: of two classes, θ := θ + (y - h(x))x with h(x) 0 or 1. Columns are standardised
     inside, so that units do not matter; coefficients are in the user's units. Where a plane can
     separate the classes it finds one, and says how far the nearest row is from it. Where none can
     it goes round for all epochs, and the mean is a fair answer. Scores are not log odds.
 
+    Parameters
+    ----------
+    epochs : int, default 100
+        How often to go through all rows, at most.
+    average : bool, default True
+        Answer by the mean of θ over all rows of all epochs; False: by the last θ.
+    shuffle : bool, default True
+        Draw the order of the rows anew for each epoch.
+    random_state : int or Generator, optional
+        What orders are drawn from.
+
+    See Also
+    --------
+    LogisticRegression : Fits p(y | x) directly, without a law of x.
+
+    Examples
+    --------
     >>> X, y = [[1.0, 5.0], [2.0, 4.0], [5.0, 2.0], [6.0, 1.0]], ["low", "low", "high", "high"]
     >>> model = Perceptron(random_state=0).fit(X, y)
     >>> print(*model.predict([[1.5, 4.5], [7.0, 0.0]]))

@@ -28,26 +28,42 @@ if TYPE_CHECKING:
 class GaussianMixture(MixtureLearning, DensityMixin, BaseEstimator):
     """Rows of several normal components, and which is whose is hidden: clusters, and a density.
 
-    | setting      | default | meaning                                                           |
-    |--------------|---------|-------------------------------------------------------------------|
-    | components   | "auto"  | how many: a number, several to choose from, or "auto" (1 … 9)     |
-    | covariance   | "auto"  | one of mclust's fourteen forms, "EII" … "VVV", or our word for it |
-    |              |         | ("shared", "per-class", …), several of them, or "auto": all       |
-    | noise        | False   | True adds a component that is everywhere alike, over the box      |
-    |              |         | around all rows; a number is the volume it is spread over         |
-    | start        | None    | a class for each row (n,), or responsibilities (n, k), to begin   |
-    |              |         | with; None: agglomeration and k-means, on a sample                |
-    | criterion    | "bic"   | what number and form are chosen by: "bic" or "icl"                |
-    | prior        | False   | True: Fraley and Raftery's (2007), which keeps components from    |
-    |              |         | collapsing; without, it steps in where one does, and that is said |
-    | tol          | 1e-8    | EM ends when less than that is still to be gained, a row (Aitken) |
-    | max_iter     | 1000    | steps of EM, at most                                              |
-    | random_state | None    | seed of k-means++; the same rows give the same mixture anyway     |
-
     EM never loses likelihood. Cells that are missing (NaN) are integrated out, in every step and in
     every answer; a weight of 2 is two rows. `bic`, `aic` and `icl` are smaller where a mixture is
     better, as in scikit-learn (mclust has the other sign).
 
+    Parameters
+    ----------
+    components : int, sequence of int, or "auto", default "auto"
+        How many: a number, several to choose from, or "auto" (1 … 9).
+    covariance : str or sequence of str, default "auto"
+        One of mclust's fourteen forms, "EII" … "VVV", or our word for it ("shared", "per-class",
+        …), several of them, or "auto": all.
+    noise : bool or float, default False
+        True adds a component that is everywhere alike, over the box around all rows; a number is
+        the volume it is spread over.
+    start : array-like, optional
+        A class for each row (n,), or responsibilities (n, k), to begin with; None: agglomeration
+        and k-means, on a sample.
+    criterion : {"bic", "icl"}, default "bic"
+        What number and form are chosen by: "bic" or "icl".
+    prior : bool, default False
+        True: Fraley and Raftery's (2007), which keeps components from collapsing; without, it steps
+        in where one does, and that is said.
+    tol : float, default 1e-08
+        EM ends when less than that is still to be gained, a row (Aitken).
+    max_iter : int, default 1000
+        Steps of EM, at most.
+    random_state : int or Generator, optional
+        Seed of k-means++; the same rows give the same mixture anyway.
+
+    See Also
+    --------
+    MixtureDiscriminant : The same where classes are known.
+    LatentClasses : For columns of every kind.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X = load_iris().data
     >>> model = GaussianMixture(components=range(1, 4), covariance=["VEV", "VVV"]).fit(X)

@@ -37,6 +37,36 @@ class LatentAnswers:
 
         def _part_of(self, learned: LearnedColumns) -> Any: ...
 
+    # How it was learned
+
+    @property
+    def converged_(self) -> bool:
+        """Whether EM came to its end within `max_iter` steps."""
+        return self._require()[1].converged
+
+    @property
+    def n_iter_(self) -> int:
+        """How many steps EM took over all rows."""
+        return max(1, len(self._require()[1].history))
+
+    @property
+    def history_(self) -> FloatArray:
+        """The log-likelihood at every step, and the log prior where there is one: never falling."""
+        return np.array(self._require()[1].history)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """The log-likelihood of the rows that it was fitted to."""
+        found = self._require()[1].log_likelihood
+        if not np.isfinite(found):
+            raise AttributeError("these classes were not fitted to rows that were all seen at once")
+        return found
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many free numbers it has: what BIC and AIC count."""
+        return self._require()[1].parameters
+
     # Classes
 
     def predict(self, X: object) -> IntArray:

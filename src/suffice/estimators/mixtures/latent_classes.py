@@ -36,26 +36,42 @@ if TYPE_CHECKING:
 class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
     """Rows of several classes that nobody has named: p(row) = Σ_c π_c ∏_j p(x_j | c).
 
-    | setting      | default | meaning                                                           |
-    |--------------|---------|-------------------------------------------------------------------|
-    | components   | "auto"  | how many: a number, several to choose from, or "auto": 1, 2, … 9, |
-    |              |         | until three in a row are worse than the best                      |
-    | families     | "auto"  | as in NaiveBayes: "auto" looks at the columns; a name is for all; |
-    |              |         | {column: family} names some, by name or position                  |
-    | smoothing    | 1.0     | α ≥ 0, a prior: as if each level had been seen α times more in    |
-    |              |         | every class; 0 is maximum likelihood                              |
-    | start        | None    | a class for each row (n,), or responsibilities (n, k), to begin   |
-    |              |         | with; None: some are drawn, and some by k-means                   |
-    | criterion    | "bic"   | what the number is chosen by: "bic" or "icl"                      |
-    | starts       | 12      | from how many places EM begins; the best go on                    |
-    | tol          | 1e-8    | EM ends when less than that is still to be gained, a row (Aitken) |
-    | max_iter     | 2000    | steps of EM, at most                                              |
-    | random_state | None    | seed of the starts; the same rows give the same classes anyway    |
-
     Columns may be numbers, counts, truths and categories; blanks are left out, exactly, and a
     weight of 2 is two rows. With smoothing, log-likelihood and log prior together never fall;
     without, the log-likelihood does not.
 
+    Parameters
+    ----------
+    components : int, sequence of int, or "auto", default "auto"
+        How many: a number, several to choose from, or "auto": 1, 2, … 9, until three in a row are
+        worse than the best.
+    families : str or dict, default "auto"
+        As in NaiveBayes: "auto" looks at the columns; a name is for all; {column: family} names
+        some, by name or position.
+    smoothing : float, default 1.0
+        A prior, α ≥ 0: as if each level had been seen α times more in every class; 0 is maximum
+        likelihood.
+    start : array-like, optional
+        A class for each row (n,), or responsibilities (n, k), to begin with; None: some are drawn,
+        and some by k-means.
+    criterion : {"bic", "icl"}, default "bic"
+        What the number is chosen by: "bic" or "icl".
+    starts : int, default 12
+        From how many places EM begins; the best go on.
+    tol : float, default 1e-08
+        EM ends when less than that is still to be gained, a row (Aitken).
+    max_iter : int, default 2000
+        Steps of EM, at most.
+    random_state : int or Generator, optional
+        Seed of the starts; the same rows give the same classes anyway.
+
+    See Also
+    --------
+    GaussianMixture : For columns of numbers that vary together.
+    NaiveBayes : The same where classes are known.
+
+    Examples
+    --------
     >>> rows = [["red", 1.1, True], ["red", 0.9, True], ["blue", 5.2, False],
     ...         ["blue", 4.8, False], ["red", None, True], ["blue", 5.1, None]]
     >>> model = LatentClasses(2).fit(rows)
@@ -360,34 +376,6 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
             for at, j in enumerate(group):
                 found[j] = {c: law.described(at, c) for c in range(len(model.labels))}
         return {names[j]: found[j] for j in sorted(found)}
-
-    @property
-    def converged_(self) -> bool:
-        """Whether EM came to its end within `max_iter` steps."""
-        return self._require()[1].converged
-
-    @property
-    def n_iter_(self) -> int:
-        """How many steps EM took over all rows."""
-        return max(1, len(self._require()[1].history))
-
-    @property
-    def history_(self) -> FloatArray:
-        """The log-likelihood at every step, and the log prior where there is one: never falling."""
-        return np.array(self._require()[1].history)
-
-    @property
-    def log_likelihood_(self) -> float:
-        """The log-likelihood of the rows that it was fitted to."""
-        found = self._require()[1].log_likelihood
-        if not np.isfinite(found):
-            raise AttributeError("these classes were not fitted to rows that were all seen at once")
-        return found
-
-    @property
-    def n_parameters_(self) -> int:
-        """How many free numbers it has: what BIC and AIC count."""
-        return self._require()[1].parameters
 
     @property
     def trials_(self) -> list[dict[str, Any]]:

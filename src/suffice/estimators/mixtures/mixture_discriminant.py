@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 
 class MixtureDiscriminant(StatisticsClassifier):
-    """p(x | y) is a mixture of normal components, one mixture for each class (MDA, MclustDA).
+    """Classes that are mixtures of normal components, one mixture for each (MDA, MclustDA).
 
     For classes that come in several kinds: subspecies, dialects, ways of being ill. Blanks and
     weights are welcome; rows come from an array or a frame of numbers.
 
     Parameters
     ----------
-    components
+    components : int, dict or "auto", default "auto"
         How many components each class has: a number, {class: number} (others have one), or
         "auto": 1 to 5 by BIC.
-    covariance
+    covariance : str, default "auto"
         The form of their covariances: one of mclust's fourteen (EII … VVV), our words for them
         ("shared" is EEE, "per-class" VVV, …), or "auto": the form of least BIC.
-    shared
+    shared : bool, default False
         False: every class has a form, and volumes, shapes and axes, of its own (MclustDA). True:
         the form holds for the components of all classes together; "EEE" is then one covariance
         for all of them, as in Hastie and Tibshirani's MDA.
-    priors
+    priors : dict, optional
         {class: probability}; None is the class frequencies.
-    prior
+    prior : bool, default False
         Whether components are kept from collapsing by the prior of Fraley and Raftery (2007) even
         where none does.
-    tol
+    tol : float, default 1e-08
         EM ends when less than this is still to be gained, per row.
-    max_iter
+    max_iter : int, default 1000
         Steps of EM, at most.
-    random_state
+    random_state : int, default 0
         Seed of the starts; the order of rows plays no part.
 
     Attributes
@@ -67,8 +67,8 @@ class MixtureDiscriminant(StatisticsClassifier):
 
     See Also
     --------
-    GaussianDiscriminant : one normal law for each class, made of sums.
-    GaussianMixture : the same where nobody knows the classes.
+    GaussianDiscriminant : One normal law for each class, made of sums.
+    GaussianMixture : The same where nobody knows the classes.
 
     Examples
     --------

@@ -21,24 +21,40 @@ if TYPE_CHECKING:
 class TextClassifier(StatisticsClassifier):
     """Naive Bayes of words, a language model of bytes, or both: learned in one pass, taken back.
 
-    | setting    | default    | meaning                                                          |
-    |------------|------------|------------------------------------------------------------------|
-    | event      | "both"     | "boolean", "multinomial", "bernoulli" or "complement" terms,     |
-    |            |            | "language": bytes one after the other, "both": boolean and bytes |
-    | ngrams     | (1, 2)     | words of a term, least and most                                  |
-    | lower      | True       | whether terms are in lower case                                  |
-    | order      | 5          | of the language model: a byte depends on the order - 1 before it |
-    | limit      | 3000       | bytes of a text that the language model looks at; None: all      |
-    | smoothing  | "held-out" | α > 0 of the terms; "held-out" chooses it                        |
-    | calibrated | True       | whether probabilities are those of documents never seen          |
-    | priors     | None       | {label: probability}; None is the class frequencies              |
-    | unlabelled | "ignore"   | documents without a label: left out; a weight up to 1 for each;  |
-    |            |            | or "auto": weight and steps of EM by labelled ones left out      |
-
     Documents are str or bytes. Nothing but counts is kept, and a sample of 2,048 documents where
     something is held out: by it smoothing and calibration are chosen, leaving each document out of
     the counts in turn. So models merge, learn more and forget exactly.
 
+    Parameters
+    ----------
+    event : str, default "both"
+        "boolean", "multinomial", "bernoulli" or "complement" terms, "language": bytes one after the
+        other, "both": boolean and bytes.
+    ngrams : tuple[int, int], default (1, 2)
+        Words of a term, least and most.
+    lower : bool, default True
+        Whether terms are in lower case.
+    order : int, default 5
+        Of the language model: a byte depends on the order - 1 before it.
+    limit : int, default 3000
+        Bytes of a text that the language model looks at; None: all.
+    smoothing : float or "held-out", default "held-out"
+        Pseudo-counts α > 0 of the terms; "held-out" chooses it.
+    calibrated : bool, default True
+        Whether probabilities are those of documents never seen.
+    priors : dict, optional
+        {label: probability}; None is the class frequencies.
+    unlabelled : float or str, default "ignore"
+        Documents without a label: left out; a weight up to 1 for each; or "auto": weight and steps
+        of EM by labelled ones left out.
+
+    See Also
+    --------
+    TextVectorizer : Documents to counts or TF-IDF weights, for any classifier.
+    MultinomialNaiveBayes : For counts that are there already.
+
+    Examples
+    --------
     >>> texts = ["buy cheap pills now", "cheap watches!!!", "lunch at one?", "see you at lunch"]
     >>> model = TextClassifier().fit(texts, ["spam", "spam", "ham", "ham"])
     >>> print(*model.predict(["cheap lunch pills", "at one"]))

@@ -46,6 +46,49 @@ class TextVectorizer(VectorizerLearning):
     vocabulary and the IDF are always those of all documents so far. Columns only ever appear at
     the end as long as `min_count` is 1 and nothing is forgotten.
 
+    Parameters
+    ----------
+    ngrams : tuple[int, int], default (1, 1)
+        Least and most words of a term: (1, 2) adds pairs of words.
+    lower : bool, default True
+        Whether terms are put in lower case.
+    boolean : bool, default False
+        Whether a term counts once in a document, however often it appears.
+    weighting : str, optional
+        None for counts, "tf" for counts of norm 1, "tf-idf" as scikit-learn has it, "notes" for
+        count / length · log(N / documents).
+    smooth_idf : bool, default True
+        For "tf-idf": whether each term is taken to be in one more document.
+    sublinear_tf : bool, default False
+        For "tf-idf": whether a count c is replaced by 1 + log c.
+    norm : {"l1", "l2"}, default "l2"
+        For "tf-idf": the norm that each row is scaled to; None leaves it.
+    hashing : int, optional
+        The number of columns, which terms are hashed to; None keeps a vocabulary.
+    min_count : int, default 1
+        Terms of fewer documents have no column.
+    max_share : float, default 1.0
+        Terms of a larger share of documents have no column.
+    max_terms : int, optional
+        How many columns there are at most; those of most documents are kept.
+    vocabulary : Collection[str], optional
+        The terms that have columns; None takes those of the documents.
+    stop_words : Collection[str], optional
+        Words that are taken out before n-grams are made.
+    analyzer : Callable[[Any], Iterable[str]], optional
+        A function from a document to its terms, for those who cut documents in another way.
+    dtype : dtype, optional
+        The type of the numbers; None is float64, and int64 for counts.
+    length : float, optional
+        The sum that the counts of each document are scaled to: long ones say no more than others,
+        which is what EM over documents without a label gains most from.
+
+    See Also
+    --------
+    TextClassifier : Documents to classes in one step.
+
+    Examples
+    --------
     >>> vectorizer = TextVectorizer(weighting="notes").fit(["to be or not to be"])
     >>> vectorizer.partial_fit(["be quick"]).get_feature_names_out().tolist()
     ['to', 'be', 'or', 'not', 'quick']

@@ -266,7 +266,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             if getattr(self, name) is not None:
                 hint = f'"auto" chooses {name} itself; with covariance="per-class" you do'
                 if name == "factors":
-                    hint = 'covariance="shared" and "per-class" can be of factors'
+                    hint = 'factors work with covariance="shared" and "per-class"'
                 raise BadSetting(
                     f'{name}={getattr(self, name)!r} does not apply to covariance="auto"',
                     hint=hint,

@@ -156,8 +156,17 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         source = spooled(source, wanted) if source.once else source
         few = rows_that_fit(source, wanted)
         if few is not None:
-            return self.first(self.read(few.table, few.labels, few.weights))
-        for name, plain in (("solver", "auto"), ("correction", None), ("l1_ratio", 0.0)):
+            filled = self.filled(few.table, few.weights)
+            if filled is None:
+                return self.first(self.read(few.table, few.labels, few.weights))
+            from suffice.learning.table_recipe import TableNotes, filled_table
+
+            rows = filled_table(filled, few.table)
+            found = self.first(self.read(rows, few.labels, few.weights))
+            return found.with_notes(TableNotes(filled=filled))
+        for name, plain in (
+            ("solver", "auto"), ("correction", None), ("l1_ratio", 0.0), ("missing", None),
+        ):  # fmt: skip
             if getattr(self, name) != plain:
                 raise BadSetting(
                     f"{name}={getattr(self, name)!r} needs all rows at once",
@@ -166,8 +175,8 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         with source.kept(wanted):
             from suffice.learning.learners.logistic_sources import SourceRows
 
-            rows = SourceRows(source, wanted, self)
-            *searched, seen, classes, design = rows.fit(rows.survey())
+            every = SourceRows(source, wanted, self)
+            *searched, seen, classes, design = every.fit(every.survey())
         found, form, path = searched
         kept = KeptLogistic.of((found, form, path), seen)
         design = with_usual(design, form, seen)
@@ -181,6 +190,11 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
             raise BadSetting(
                 f"correction={self.correction!r} cannot be combined with partial_fit",
                 hint="Firth's correction needs all rows at once: fit again",
+            )
+        if self.missing is not None:
+            raise BadSetting(
+                f"missing={self.missing!r} cannot be combined with partial_fit",
+                hint="what fills blank cells is learned from all rows at once: fit again",
             )
         if not self.intercept:
             raise BadSetting(

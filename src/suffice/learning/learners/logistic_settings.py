@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
 from suffice.learning.learners.linear import LinearLearner, R
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.columns.filled import FilledColumns
 
 SOLVERS = ("auto", "sgd")
 """What `solver` may be."""
@@ -32,6 +37,8 @@ class LogisticSettings(LinearLearner[R]):
     standard_errors: bool | None = None
     warm_start: bool = False
     random_state: Any = None
+    missing: str | None = None
+    later_settings: ClassVar[Mapping[str, object]] = {"missing": None}
 
     def check(self) -> None:
         """Refuse settings that have no meaning, before any row is read."""
@@ -45,6 +52,13 @@ class LogisticSettings(LinearLearner[R]):
             raise BadSetting(
                 f"solver={self.solver!r:.50} is not known",
                 hint='"auto" finds the quickest exact way itself; "sgd" takes a step for each row',
+            )
+        missing: Any = self.missing
+        if missing is not None and not (isinstance(missing, str) and missing == "indicator"):
+            raise BadSetting(
+                f"missing={missing!r:.50} is not known",
+                hint='None refuses blank cells; "indicator" fills them with the mean, and adds a '
+                "column that says where they were",
             )
         if self.is_path:
             self._check_path()
@@ -71,6 +85,19 @@ class LogisticSettings(LinearLearner[R]):
                 'warm_start=True cannot be combined with solver="sgd"',
                 hint="partial_fit goes on where the last call ended",
             )
+
+    def filled(self, X: object, weights: object) -> FilledColumns | None:
+        """Return what stands for blank cells, where that is asked for."""
+        if self.missing is None:
+            return None
+        from suffice.columns.filled import FilledColumns
+        from suffice.rows import read_table, read_weights
+        from suffice.rows.sparse import is_sparse
+
+        if is_sparse(X):
+            return None
+        table = read_table(X)
+        return FilledColumns.of(table, read_weights(weights, table.size))
 
     @property
     def is_path(self) -> bool:

@@ -117,7 +117,7 @@ class ComplementClassifierLearner(CountsLearner):
         if self.unlabelled != IGNORE:
             raise BadSetting(
                 f"unlabelled={self.unlabelled!r} does not apply to ComplementNaiveBayes: its "
-                "scores say what a row is unlike, and are no probabilities to count it by",
+                "scores are not probabilities, which are needed to count it",
                 hint="MultinomialNaiveBayes learns from rows without a label",
             )
 

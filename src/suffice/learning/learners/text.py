@@ -136,7 +136,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         if checked_unlabelled(self.unlabelled) != IGNORE and self.event == COMPLEMENT:
             raise BadSetting(
                 f'unlabelled={self.unlabelled!r} does not apply to event="complement": its '
-                "scores say what a document is unlike, and are no probabilities to count it by",
+                "scores are not probabilities, which are needed to count it",
                 hint='event="multinomial" learns from documents without a label',
             )
 

@@ -37,7 +37,7 @@ def checked_unlabelled(given: object) -> float | str:
     number = isinstance(given, (Real, np.number)) and not isinstance(given, (bool, np.bool_))
     if not number or not 0.0 < float(given) <= 1.0:  # type: ignore[arg-type]
         raise BadSetting(
-            f"unlabelled={given!r} is no way to learn from rows without a label",
+            f"unlabelled={given!r} is not a way to learn from rows without a label",
             hint='"ignore" leaves them out, a number above 0 and up to 1 is what each of them '
             'counts, and "auto" lets the labelled rows decide',
         )

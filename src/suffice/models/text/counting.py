@@ -360,7 +360,7 @@ class TermsOfDocuments:
             terms = self.analyzer(document)
             if isinstance(terms, (str, bytes)) or not hasattr(terms, "__iter__"):
                 raise BadRows(
-                    f"of document {place} the analyzer made {terms!r:.60}, not a list of terms",
+                    f"the analyzer returned {terms!r:.60} for document {place}, not a list",
                     hint="it returns the terms of one document: a list of strings",
                 )
             found.append(list(terms))

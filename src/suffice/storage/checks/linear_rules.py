@@ -58,7 +58,7 @@ def _separation(value: Any, sizes: Sizes) -> str:
         return "uses columns that are not there"
     if any(len(pair) != 2 or not sizes["m"] >= pair[0] > pair[1] for pair in value.pairs):
         return "parts classes that are not there"
-    return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
+    return "" if value.kind in ("complete", "quasi-complete") else "is of an unknown kind"
 
 
 def _stream(value: object, sizes: Sizes) -> str:  # noqa: ARG001

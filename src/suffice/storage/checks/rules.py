@@ -228,7 +228,7 @@ def _students(value: Any) -> str:
 def _averaged_laws(value: AveragedLaws, sizes: Sizes) -> str:
     if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
         return "has a law without a share"
-    return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of no whole"
+    return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of another sum than 1"
 
 
 def _student(value: StudentColumns, sizes: Sizes) -> str:  # noqa: ARG001
@@ -286,7 +286,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     if (value.shares is None) != (value.temperatures is None):
         return "has temperatures without shares, or shares without temperatures"
     if value.shares is not None and not abs(float(value.shares.sum()) - 1.0) < 1e-6:
-        return "has shares of no whole"
+        return "has shares of another sum than 1"
     scores = not all(law.is_density for law in value.laws)
     return "" if scores else priors(value, sizes)
 
@@ -301,7 +301,7 @@ def _pool(value: PoolModel, sizes: Sizes) -> str:
         return "has shares that do not add up to 1"
     if value.accuracy > 1.0 + ROUNDING:
         return f"is right in {value.accuracy:g} of all rows"
-    return "" if set(value.kinds) <= KINDS else "has columns of no kind that is known"
+    return "" if set(value.kinds) <= KINDS else "has columns of an unknown kind"
 
 
 def _mixture(value: MixtureRecord, sizes: Sizes) -> str:  # noqa: ARG001

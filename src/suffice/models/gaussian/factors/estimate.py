@@ -49,7 +49,7 @@ def check_factors(family: Gaussian) -> None:
     if family.covariance not in ("shared", "per-class"):
         raise BadSetting(
             f'factors={given!r} does not apply to covariance="{family.covariance}"',
-            hint='covariance="shared" or "per-class" can be of factors',
+            hint='factors work with covariance="shared" and "per-class"',
         )
     for name, usual in (("pool", None), ("shrink", None), ("predictive", None), ("divisor", "mle")):
         if getattr(family, name) != usual:
