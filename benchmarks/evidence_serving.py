@@ -48,9 +48,11 @@ for line in sys.stdin:
     child = os.fork()
     if not child:
         os.dup2(1, 2)
+        sys.stderr = open(2, "w", buffering=1, closefd=False)
         os._exit(main(line.split()) or 0)
     print("born", child, flush=True)
     os.waitpid(child, 0)
+    print("gone", child, flush=True)
 """
 """A process that has loaded everything, and forks a server for each line: what is tried is being
 killed, and not loading NumPy a thousand times."""
@@ -62,8 +64,8 @@ class ForkedServer:
     def __init__(self, model: Path, *arguments: object) -> None:
         given = {**os.environ, "PYTHONPATH": str(SOURCE), "OPENBLAS_NUM_THREADS": "1"}
         self._nursery = subprocess.Popen(
-            [sys.executable, "-c", NURSERY, str(model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env=given, text=True,
+            [sys.executable, "-c", NURSERY, str(model)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=given, text=True,
         )  # fmt: skip
         self._line = " ".join(map(str, ("serve", model, *arguments, "--port")))
         self.port, self._child = 0, 0
@@ -74,9 +76,11 @@ class ForkedServer:
         assert nursery.stdin is not None
         assert nursery.stdout is not None
         print(self._line, self.port, file=nursery.stdin, flush=True)
-        said = ""
+        before, said = self._child, ""
         for line in nursery.stdout:
             said += line
+            if re.match(r"gone \d+$", line) and int(line.split()[1]) != before:
+                break
             if re.match(r"born \d+$", line):
                 self._child = int(line.split()[1])
             found = re.search(r"at http://[^ ]*:(\d+);", line)

@@ -79,13 +79,16 @@ class PostgresServer:
 
     def kill(self) -> None:
         """End all its processes without a word, as if somebody had pulled the plug on them."""
-        first = int((self._data / "postmaster.pid").read_text().split()[0])
+        lock = self._data / "postmaster.pid"
+        first = int(lock.read_text().split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for process in (first, *map(int, children)):
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         while any(_runs(process) for process in (first, *map(int, children))):
             time.sleep(0.01)
+        for left in (lock, *self._folder.glob(".s.PGSQL.*")):
+            left.unlink()  # where nobody buries processes, its number still looks taken
 
     def close(self) -> None:
         subprocess.run([*self._control, "-m", "immediate", "stop"], check=False, **self._quiet)
