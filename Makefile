@@ -44,6 +44,7 @@ lint: $(VENV)/.stamp-dev  ## ruff, mypy --strict, import contracts
 
 bench: $(VENV)/.stamp-bench  ## speed and memory against scikit-learn, equal answers first
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.grid
 
 bench-check: $(VENV)/.stamp-bench  ## is anything slower than BASE (the commit before), or than the table says?
 	$(BIN)/python -m benchmarks.check --base $(BASE)

@@ -37,6 +37,10 @@ TINY = 20_000
 SMALL = 200_000
 """Cells below which one direct call is faster than handing blocks to threads."""
 
+LIGHT = 1_000_000
+"""Cells below which work of a few operations a cell is one direct call, and BLAS is not pinned: its
+products are small ones, which it does in the thread that asks."""
+
 LARGEST = 4_000_000
 """Cells of one block, at most (and at least 16 rows a column): what a block needs stays small."""
 
@@ -78,14 +82,21 @@ def collect_blocks(summarize: Callable[[slice], S], size: int, width: int) -> S:
         return reduce(add, summaries)
 
 
-def for_blocks(work: Callable[[slice], None], size: int, width: int) -> None:
+def for_blocks(
+    work: Callable[[slice], None], size: int, width: int, *, light: bool = False
+) -> None:
     """Call `work` with slices that together are rows 0..size, on several threads at once.
+
+    `light` work is a few operations a cell.
 
     >>> seen = []
     >>> for_blocks(seen.append, 100, 3)
     >>> seen
     [slice(0, 100, None)]
     """
+    if light and size * width < LIGHT:
+        work(slice(0, size))
+        return
     with closing(_results(work, size, width)) as results:
         deque(results, maxlen=0)
 

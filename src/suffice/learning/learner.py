@@ -168,6 +168,14 @@ class Learner(ABC, Generic[S, F]):
         """
         return None
 
+    def certain_rows(self, learned: Learned[S, F]) -> int:  # noqa: ARG002
+        """Return how many rows are certain to be learned, if `read` and `prepared` take them.
+
+        They are of known classes, add no level of a column, and are moderate: sums of their
+        squares are finite. 0 where that cannot be known before they are learned.
+        """
+        return 0
+
     @abstractmethod
     def keeping(
         self,

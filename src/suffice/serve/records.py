@@ -114,6 +114,13 @@ class RowReader:
             found.append(cells)
         return found
 
+    def logged(self, cells: Sequence[Any]) -> tuple[Any, ...]:
+        """Return cells of `plain_rows` as the log has them: whole numbers are numbers as well."""
+        return tuple(
+            float(cell) if kind == NUMBER and type(cell) is int else cell
+            for kind, cell in zip(self.kinds, cells, strict=True)
+        )
+
     def table_of_plain(self, rows: Sequence[tuple[Any, ...]]) -> Table:
         """Return rows of `plain_rows` as a table."""
         cells = []

@@ -49,18 +49,21 @@ class ServedModel:
 
     name    by which it is asked for
     stored  what its file holds; of one that has learned since, of its first state
-    saved   the model with the notes about its table
+    first   the model with the notes about its table
+    later   what learns rows beside it that nobody has looked at yet, if there are any
     """
 
     name: str
     stored: StoredModel
-    saved: Saved
+    first: Saved
     reader: RowReader = None  # type: ignore[assignment]  # made below unless it is known
+    later: Callable[[], Learned[Any, Any]] | None = None
     classes: list[Any] = field(init=False)
     _account: Account | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.classes = self._labels()
+        if self.later is None:
+            self.classes = self._labels()
         if self.reader is None:
             self.reader = _reader_of(self)
 
@@ -85,7 +88,7 @@ class ServedModel:
 
         What reads rows knows the categories of the tables then; they are not looked up again.
         """
-        saved = Saved(learned, self.notes, self.saved.decimals)
+        saved = Saved(learned, self.notes, self.first.decimals)
         if tables is None:
             return ServedModel(self.name, self.stored, saved)
         reader = self.reader
@@ -93,7 +96,25 @@ class ServedModel:
             reader = reader.knowing(table)
         return ServedModel(self.name, self.stored, saved, reader)
 
+    def becoming_later(self, learned: Callable[[], Learned[Any, Any]]) -> ServedModel:
+        """Return the same model after it has learned rows of known classes and categories.
+
+        They are learned when somebody looks: what many requests have brought costs as one batch.
+        """
+        found = ServedModel(self.name, self.stored, self.first, self.reader, learned)
+        found.classes = self.classes
+        return found
+
     # What it is
+
+    @property
+    def saved(self) -> Saved:
+        """The model with the notes about its table."""
+        later = self.later
+        if later is not None:
+            self.first = Saved(later(), self.first.notes, self.first.decimals)
+            self.later = None  # whoever asks at the same moment finds the same
+        return self.first
 
     @property
     def learned(self) -> Learned[Any, Any]:
@@ -104,22 +125,22 @@ class ServedModel:
     @property
     def adds_up(self) -> bool:
         """Whether it is made of sums."""
-        return isinstance(self.saved.model, Learned)
+        return isinstance(self.first.model, Learned)
 
     @property
     def is_ready(self) -> bool:
-        """Whether it answers without estimating anything first."""
-        return not self.adds_up or self.learned.is_estimated
+        """Whether it answers without learning or estimating anything first."""
+        return not self.adds_up or (self.later is None and self.learned.is_estimated)
 
     @property
     def notes(self) -> TableNotes:
         """How its table is read."""
-        return self.saved.notes
+        return self.first.notes
 
     @property
     def target(self) -> str | None:
         """The column of labels, if the file says so."""
-        return self.saved.notes.target
+        return self.first.notes.target
 
     @property
     def columns(self) -> Any:

@@ -35,6 +35,16 @@ BLOCK_CELLS = 1 << 17
 SMALL_BLOCK_CELLS = 1 << 15
 """Cells of one block that is gone through several times: a quarter of a megabyte of doubles."""
 
+FEW_COLUMNS = 8
+"""Columns below which NumPy is sooner with one after the other than with rows; it adds up as many
+in the same order."""
+
+LONG_ROW = 256
+"""Cells that are centred by one loop of NumPy: rows of a few are put together to one."""
+
+UNSHARED_PRODUCTS = 1 << 18
+"""Products of a matrix product that OpenBLAS does in the thread that asks, whatever its threads."""
+
 
 def _narrow_rows_pay(rows: Rows, *_: object) -> bool:
     return pays(rows) and rows.shape[1] <= WIDEST
@@ -49,8 +59,9 @@ def linear_scores(
     rows: Rows, origin: Floats, weights: Floats, intercepts: Floats, out: Floats
 ) -> None:
     """Write (x - origin)·w + b into `out`, a column a class. Two classes need one column only."""
+    cells = min(SMALL_BLOCK_CELLS, UNSHARED_PRODUCTS // max(len(weights), 1))
     with np.errstate(all="ignore"):
-        for part, block in _centred_blocks(rows, origin):
+        for part, block in _centred_blocks(rows, origin, cells):
             np.matmul(block, weights.T, out=out[part])
             out[part] += intercepts
 
@@ -144,16 +155,16 @@ def softmax(scores: Floats, log: bool) -> None:
     with np.errstate(all="ignore"):
         for part in _parts(len(scores), scores.shape[1]):
             block = scores[part]
-            top = block.max(axis=1, keepdims=True)
+            top = _along_rows(np.maximum, block)
             if np.isfinite(top).all():
                 block -= top
             else:
                 block[:] = np.where(block == top, 0.0, block - top)
             if log:
-                block -= np.log(np.exp(block).sum(axis=1, keepdims=True))
+                block -= np.log(_along_rows(np.add, np.exp(block)))
             else:
                 np.exp(block, out=block)
-                block /= block.sum(axis=1, keepdims=True)
+                block /= _along_rows(np.add, block)
 
 
 @twin("suffice.kernels.dense.posteriors_numba")
@@ -167,29 +178,54 @@ def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
         codes[:] = scores[:, 0] > 0.0
     else:
         np.argmax(scores, axis=1, out=codes)
-    np.logical_not(np.isfinite(scores).all(axis=1), out=hard)
+    with np.errstate(all="ignore"):
+        total = scores.sum()
+    if np.isfinite(total):  # as every score is, then: looked at one by one, they take twice as long
+        hard[:] = False
+    else:
+        np.logical_not(np.isfinite(scores).all(axis=1), out=hard)
 
 
-def _step(width: int) -> int:
+def _along_rows(operation: np.ufunc, block: Floats) -> Floats:
+    """Return the maximum or the sum of each row (n, 1): of a few columns, column by column."""
+    width = block.shape[1]
+    if not 1 < width < FEW_COLUMNS:
+        found: Floats = operation.reduce(block, axis=1, keepdims=True)
+        return found
+    found = operation(block[:, :1], block[:, 1:2])
+    for column in range(2, width):
+        operation(found, block[:, column : column + 1], out=found)
+    return found
+
+
+def _step(width: int, cells: int = BLOCK_CELLS) -> int:
     """Return how many rows make a block."""
-    return max(BLOCK_CELLS // max(width, 1), 64)
+    return max(cells // max(width, 1), 64)
 
 
-def _parts(length: int, width: int) -> Iterator[slice]:
-    """Yield slices of about a megabyte's worth of rows."""
-    step = _step(width)
+def _parts(length: int, width: int, cells: int = BLOCK_CELLS) -> Iterator[slice]:
+    """Yield slices of about so many cells."""
+    step = _step(width, cells)
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
 
 
-def _centred_blocks(rows: Rows, origin: Floats) -> Iterator[tuple[slice, Floats]]:
+def _centred_blocks(
+    rows: Rows, origin: Floats, cells: int = BLOCK_CELLS
+) -> Iterator[tuple[slice, Floats]]:
     """Yield x - origin block by block; the next block overwrites the last."""
     length, width = rows.shape
-    parts = list(_parts(length, width))
+    parts = list(_parts(length, width, cells))
     buffer = np.empty((parts[0].stop if parts else 0, width))
+    together = LONG_ROW // width if width and rows.flags.c_contiguous else 0
+    origins = np.tile(origin, together)
     for part in parts:
         block = buffer[: part.stop - part.start]
-        np.subtract(rows[part], origin, out=block)
+        whole = len(block) // together * together if together > 1 else 0
+        if whole:
+            several = rows[part][:whole].reshape(-1, len(origins))
+            np.subtract(several, origins, out=block[:whole].reshape(-1, len(origins)))
+        np.subtract(rows[part][whole:], origin, out=block[whole:])
         yield part, block
 
 

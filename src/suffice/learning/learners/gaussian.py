@@ -17,7 +17,7 @@ from suffice.learning.learner import Learner, summary_of
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
 from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
-from suffice.learning.waiting_rows import moderate
+from suffice.learning.waiting_rows import MOST_ROWS, moderate
 from suffice.models.gaussian.auto_covariance import choose
 from suffice.models.gaussian.averages.grid import Averaged
 from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
@@ -173,12 +173,16 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
 
     def waits(self, learned: Learned[Any, Fit]) -> Accepts | None:
         """Let rows of plain numbers wait, unless some of them are kept."""
+        return moderate if learned.columns.is_plain and self.certain_rows(learned) else None
+
+    def certain_rows(self, learned: Learned[Any, Fit]) -> int:
+        """Return how many rows there is room for, if each has blanks of its own."""
         held, learner = learned.statistics, self.of_model()
-        if isinstance(held, WithRows) or getattr(learner, "keeps_rows", False):
-            return None
-        full = isinstance(held, ByPattern) and len(held.groups) >= MOST_PATTERNS
-        fits = learned.columns.is_plain and learner.family.accepts(held) and not full
-        return moderate if fits else None
+        kept = isinstance(held, WithRows) or getattr(learner, "keeps_rows", False)
+        if kept or not learner.family.accepts(held):
+            return 0
+        room = MOST_PATTERNS - len(held.groups) if isinstance(held, ByPattern) else MOST_ROWS
+        return max(0, room)
 
     def choose(self, batch: LabelledBatch) -> Self:
         """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""

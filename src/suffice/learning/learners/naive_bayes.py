@@ -23,7 +23,7 @@ from suffice.learning.learner import Learner
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
 from suffice.learning.table_recipe import check_kinds
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
-from suffice.learning.waiting_rows import moderate
+from suffice.learning.waiting_rows import MOST_ROWS, moderate
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
@@ -225,10 +225,8 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
 
     def waits(self, learned: LearnedProduct) -> Accepts | None:
         """Let rows of plain numbers wait that every family takes."""
-        learner = self.of_model()
-        product = learner.product
-        kept = isinstance(learned.statistics, (Folds, WithRows))
-        if not learned.columns.is_plain or learner.keeps_folds or learner.keeps_rows or kept:
+        product = self.chosen.product
+        if not learned.columns.is_plain or not self.certain_rows(learned):
             return None
         if all(family.name.endswith("gaussian") for family in product.families):
             return moderate
@@ -243,6 +241,12 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
             return True
 
         return fits
+
+    def certain_rows(self, learned: LearnedProduct) -> int:
+        """Return how many rows families take that have read them, unless some are kept."""
+        learner = self.of_model()
+        kept = learner.keeps_folds or learner.keeps_rows
+        return 0 if kept or isinstance(learned.statistics, (Folds, WithRows)) else MOST_ROWS
 
     # Models
 
@@ -259,12 +263,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         inner = held.held if isinstance(held, WithRows) else held
         for needed, there, name, value in (
             (learner.keeps_folds, isinstance(inner, Folds), "smoothing", HELD_OUT),
-            (
-                learner.keeps_rows,
-                isinstance(held, WithRows),
-                "temperature",
-                learner.found_temperature,
-            ),
+            (learner.keeps_rows, held is not inner, "temperature", learner.found_temperature),
         ):
             if needed and not there:
                 raise BadSetting(

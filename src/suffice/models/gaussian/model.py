@@ -100,7 +100,7 @@ class GenerativeModel:
                     hard[part] = ~np.isfinite(found).all(axis=1)
                 softmax(found, log)
 
-        for_blocks(work, len(rows), rows.shape[1])
+        for_blocks(work, len(rows), rows.shape[1], light=self._is_linear)
         if hard.any():
             found = normalized(self.densities.scores(rows[hard], self.log_priors))
             out[hard] = found if log else np.exp(found)
@@ -138,7 +138,7 @@ class GenerativeModel:
                     winners(scores, codes, hard[some])
                 np.take(classes, codes, out=out[some], mode="clip")  # nothing to clip: no buffer
 
-        for_blocks(work, len(rows), rows.shape[1])
+        for_blocks(work, len(rows), rows.shape[1], light=self._is_linear)
         if hard.any():
             found = self.densities.scores(rows[hard], self.log_priors)
             out[hard] = classes[found.argmax(axis=1)]
@@ -156,6 +156,11 @@ class GenerativeModel:
             matrices, shifts = densities.quadratic
             constants = self.log_priors - densities.log_volumes
             quadratic_scores(rows, densities.origin, matrices, shifts, constants, out)
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether scores are linear: a few products a cell."""
+        return isinstance(self.densities, FullNormals) and self.densities.is_shared
 
     @cached_property
     def _has_odds(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, ForgettingUnseen
 from suffice.rows.cells import CATEGORY
@@ -14,6 +14,7 @@ from suffice.serve.state.entries import label_array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from suffice.learning.learned import Learned
     from suffice.rows.tables import Table
     from suffice.serve.state.entries import LogEntry, Row
     from suffice.serve.state.log import HeldModel, StateLog
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 4096
 """Rows of the log that are learned as one batch, when it is read again."""
 
+MOST_WAITING = 1024
+"""Rows that wait until somebody looks at their model: one batch of so many costs little more than
+one of a few, and whoever looks does not wait for long."""
 ENORMOUS = 1e60
 """Numbers beyond this may add up to what cannot be estimated: then that is tried before they are
 acknowledged. One row must not keep a model from answering."""
@@ -28,17 +32,70 @@ acknowledged. One row must not keep a model from answering."""
 
 def learned_entries(model: ServedModel, entries: Sequence[LogEntry]) -> ServedModel:
     """Return a model that has learned entries too, as one batch."""
-    rows = [row for entry in entries for row in entry.rows]
-    labels = [label for entry in entries for label in entry.labels]
+    rows, labels = _rows_of(entries)
     if not rows:
         return model
     table = model.reader.table_of_plain(rows)
     learned = model.learned
     batch = learned.learner.read(model.filled(table), label_array(labels), None, learned)
     after = model.becoming(learned.more(batch), [table])
-    if any(type(cell) is float and abs(cell) > ENORMOUS for row in rows for cell in row):
+    if _has_enormous(rows):
         _ = after.learned.model  # sums may hold what no model can be made of: refused now
     return after
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaitingEntries:
+    """Entries of the log that a model is certain to learn, when somebody looks at it."""
+
+    model: ServedModel
+    entries: tuple[LogEntry, ...]
+    size: int
+
+    def __call__(self) -> Learned[Any, Any]:
+        """Learn them, as one batch."""
+        return learned_entries(self.model, self.entries).learned
+
+
+def learned_later(model: ServedModel, entries: Sequence[LogEntry]) -> ServedModel:
+    """Return a model that knows entries too: at once, or as soon as somebody looks.
+
+    The second where nothing can keep it from learning them: their classes and categories are
+    known, the learner has read them, and their numbers are no larger than others.
+    """
+    later = model.later
+    before = later if isinstance(later, WaitingEntries) else WaitingEntries(model, (), 0)
+    known = before.model.learned
+    size = before.size + sum(len(entry.rows) for entry in entries)
+    waiting = WaitingEntries(before.model, (*before.entries, *entries), size)
+    room = min(MOST_WAITING, known.learner.certain_rows(known))
+    if size <= room and _certain(model, known, entries):
+        return model.becoming_later(waiting)
+    return learned_entries(waiting.model, waiting.entries)
+
+
+def _rows_of(entries: Sequence[LogEntry]) -> tuple[list[Row], list[object]]:
+    rows = [row for entry in entries for row in entry.rows]
+    return rows, [label for entry in entries for label in entry.labels]
+
+
+def _has_enormous(rows: Sequence[Row]) -> bool:
+    return any(type(cell) is float and abs(cell) > ENORMOUS for row in rows for cell in row)
+
+
+def _certain(model: ServedModel, known: Learned[Any, Any], entries: Sequence[LogEntry]) -> bool:
+    """Whether nothing can keep a model from learning entries."""
+    rows, labels = _rows_of(entries)
+    if not rows or _has_enormous(rows):
+        return False
+    if known.unlabelled is not None and known.unlabelled.is_used:
+        return False  # statistics are more than sums then
+    if not {*map(type, labels)} <= {*map(type, model.classes)} or not {*labels} <= {*model.classes}:
+        return False
+    table = model.reader.table_of_plain(rows)
+    batch = known.learner.read(model.filled(table), label_array(labels), None, known)
+    known.learner.prepared(batch.rows)  # refuses what cannot be learned
+    return bool(batch.columns == known.columns) and model.reader.knowing(table) is model.reader
 
 
 def learned_log(model: ServedModel, entries: Iterable[LogEntry]) -> ServedModel:

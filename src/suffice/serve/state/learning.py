@@ -21,6 +21,7 @@ from suffice.serve.state.held_models import (
     Forgetting,
     is_new_to,
     learned_entries,
+    learned_later,
     learned_log,
     opened_model,
     without_rows,
@@ -44,9 +45,13 @@ SNAPSHOT_SECONDS = 300.0
 """Seconds after which one is made in any case, if something was learned."""
 MOST_TOGETHER = 1024
 """Requests of one transaction."""
-GATHER = 0.001
-"""Seconds that the first of a group waits for others, if requests came together before: one sync is
-shared by more of them."""
+GATHER = 0.5
+"""The share of the time that a commit takes for which a group waits for those who have just been
+answered: two groups that take turns make every client wait for two syncs, and one group for one."""
+MOST_GATHER = 0.02
+"""Seconds that a group waits at most: a choice."""
+LOOKS = 8
+"""Times that a group looks whether all have come while it waits. A choice."""
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +84,8 @@ class Learning:
         self._most = most_waiting
         self._queue: SimpleQueue[LearnJob | ForgetJob | _Snapshot | None] = SimpleQueue()
         self._waiting = 0
-        self._last_group = 1
+        self._asking = 1  # how many ask at the same time: a group, and those behind it
+        self._commit = 0.0  # seconds that the last commit took
         self._in_doubt = False
         self._looked = time.monotonic()
         self._held: dict[str, _Held] = {}
@@ -134,8 +140,12 @@ class Learning:
         except Empty:
             return [], False
         jobs: list[Any] = [first]
-        if self._last_group > 1 and self._queue.qsize() + 1 < self._last_group // 2:
-            time.sleep(GATHER)
+        if self._asking > 1:
+            pause = min(GATHER * self._commit, MOST_GATHER) / LOOKS
+            for _ in range(LOOKS):
+                if self._queue.qsize() + 1 >= self._asking:
+                    break
+                time.sleep(pause)
         while jobs[-1] is not None and len(jobs) < MOST_TOGETHER:
             try:
                 jobs.append(self._queue.get_nowait())
@@ -174,11 +184,11 @@ class Learning:
 
     def _learn(self, jobs: Sequence[LearnJob]) -> list[tuple[object, object]]:
         self._settle_doubt()
-        self._last_group = len(jobs)
         names = list(dict.fromkeys(job.model for job in jobs))
         told: list[tuple[object, object]] = []
         after: dict[str, ServedModel] = {}
         written: list[tuple[str, LogEntry]] = []
+        start = time.monotonic()
         with self.log.transaction():
             for name in names:
                 # In one order on all servers: none waits for another that waits for it.
@@ -197,6 +207,8 @@ class Learning:
                     told.append((job.answer, fate_of(job.entry, fate, before)))
                 after[name] = model
         self._metrics.commits += 1
+        self._commit = time.monotonic() - start
+        self._asking = len(jobs) + self._queue.qsize()
         for name, model in after.items():
             if model is not self._models[name]:
                 self._models.replace(model)
@@ -214,7 +226,7 @@ class Learning:
     ) -> tuple[ServedModel, dict[int | None, SufficeError]]:
         """Return a model with what was learned, and refusals by number, of rows that cannot be."""
         try:
-            return learned_entries(model, [job.entry for job in jobs]), {}
+            return learned_later(model, [job.entry for job in jobs]), {}
         except SufficeError as error:
             if len(jobs) == 1:
                 return model, {jobs[0].entry.seq: error}

@@ -18,6 +18,11 @@ VERSION = 1
 NEW, ALREADY, OTHER, FORGOTTEN = "new", "already", "other", "forgotten"
 """What becomes of an entry: written; there before; there before with other rows; forgotten before.
 """
+INSERT = (
+    "INSERT INTO suffice_log (model, id, time, digest, size, content) SELECT {} WHERE NOT EXISTS "
+    "(SELECT 1 FROM suffice_forgotten WHERE model = ? AND id = ?) ON CONFLICT DO NOTHING RETURNING "
+)
+"""Writes an entry whose id is not there, and was not forgotten; engines know what to return."""
 READ_AT_ONCE = 500
 """Entries that are fetched at a time."""
 
@@ -68,7 +73,7 @@ class StateLog(ABC):
 
     @abstractmethod
     def insert(self, model: str, entry: LogEntry, packed: bytes) -> bool:
-        """Write an entry; False if its id is there already. Its number is set."""
+        """Write an entry; False if its id is there already, or was. Its number is set."""
 
     @abstractmethod
     def after_forgetting(self) -> None:
@@ -142,16 +147,12 @@ class StateLog(ABC):
         found = []
         for entry in entries:
             packed = entry.packed()
-            hashed = hashed_id(entry.id)
-            gone = self.execute(
-                "SELECT 1 FROM suffice_forgotten WHERE model = ? AND id = ?", model, hashed
-            )
-            if gone:
-                found.append(FORGOTTEN)
-                continue
             entry.time = now()
             if self.insert(model, entry, packed):
                 found.append(NEW)
+                continue
+            if self.was_forgotten(model, entry.id):
+                found.append(FORGOTTEN)
                 continue
             before = self.execute(
                 "SELECT digest FROM suffice_log WHERE model = ? AND id = ?", model, entry.id

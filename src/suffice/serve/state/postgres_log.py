@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadSetting
 from suffice.passwords import without_secrets
-from suffice.serve.state.log import StateFull, StateLog, StateUnavailable
+from suffice.serve.state.entries import hashed_id
+from suffice.serve.state.log import INSERT, StateFull, StateLog, StateUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,11 @@ CREATE TABLE IF NOT EXISTS suffice_forgotten (
 """
 """What the database holds: as in SQLite, and the transaction that wrote each entry.
 Transactions end in another order than they get their numbers: `xid` says which may still come."""
+INSERTED = (
+    INSERT.format("?::text, ?::text, ?::text, ?::text, ?::bigint, ?::bytea")
+    + "seq, xid::text::bigint"
+)
+"""Writes an entry, and returns its number and transaction."""
 OLDEST = 130_000
 """The server's version that has `pg_current_xact_id`: 13."""
 LOCK = 0x5FF1CE
@@ -136,11 +142,10 @@ class PostgresLog(StateLog):
         return "xid >= ?::text::xid8"
 
     def insert(self, model: str, entry: LogEntry, packed: bytes) -> bool:
-        """Write an entry; False if its id is there already, by whichever server."""
+        """Write an entry; False if its id is there already, or was, by whichever server."""
         found = self.execute(
-            "INSERT INTO suffice_log (model, id, time, digest, size, content) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq, xid::text::bigint",
-            model, entry.id, entry.time, entry.digest(packed), len(entry.rows), packed,
+            INSERTED, model, entry.id, entry.time, entry.digest(packed), len(entry.rows), packed,
+            model, hashed_id(entry.id),
         )  # fmt: skip
         if not found:
             return False

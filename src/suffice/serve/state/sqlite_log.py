@@ -8,7 +8,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, FileInUse
-from suffice.serve.state.log import StateFull, StateLog, StateUnavailable
+from suffice.serve.state.entries import hashed_id
+from suffice.serve.state.log import INSERT, StateFull, StateLog, StateUnavailable
 from suffice.storage.atomic_writes import flush_folder
 from suffice.storage.locks import locked
 
@@ -35,6 +36,8 @@ CREATE TABLE IF NOT EXISTS suffice_forgotten (
   model TEXT NOT NULL, id TEXT NOT NULL, time TEXT NOT NULL, PRIMARY KEY (model, id));
 """
 """What the file holds. A number of the log is never given twice, whatever was forgotten."""
+INSERTED = INSERT.format("?, ?, ?, ?, ?, ?") + "seq"
+"""Writes an entry, and returns its number."""
 FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 """What SQLite says where there is no room: a full disk, a quota, a limit."""
 BUSY = 10_000
@@ -128,11 +131,10 @@ class SqliteLog(StateLog):
         return int(found[0][0])
 
     def insert(self, model: str, entry: LogEntry, packed: bytes) -> bool:
-        """Write an entry; False if its id is there already."""
+        """Write an entry; False if its id is there already, or was."""
         found = self.execute(
-            "INSERT INTO suffice_log (model, id, time, digest, size, content) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
-            model, entry.id, entry.time, entry.digest(packed), len(entry.rows), packed,
+            INSERTED, model, entry.id, entry.time, entry.digest(packed), len(entry.rows), packed,
+            model, hashed_id(entry.id),
         )  # fmt: skip
         if not found:
             return False
