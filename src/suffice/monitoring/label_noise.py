@@ -197,7 +197,7 @@ def _wrong(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> Flo
     for y, (rows, told) in enumerate(parts):
         every = np.maximum(found[:, :, y] @ told.T, 1e-300)
         right += (weights[:, rows] * np.outer(found[:, y, y], told[:, y]) / every).sum(axis=1)
-    return weights.sum(axis=1) - right
+    return np.asarray(weights.sum(axis=1) - right)
 
 
 def _bootstrap(g: FloatArray, codes: IntArray) -> tuple[float, float]:

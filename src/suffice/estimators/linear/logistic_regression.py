@@ -310,7 +310,8 @@ class LogisticRegression(LinearClassifier):
         profile = None
         firth = found.correction is not None  # whose tests are those of its own profiles
         if X is not None:
-            filled = None if learned.learner.missing is None else learned.notes.filled
+            notes = learned.notes if learned.learner.missing is not None else None
+            filled = None if notes is None else notes.filled
             X = X if filled is None else filled.transform(X)
             batch = learned.learner.read(X, y, sample_weight, learned)
             found, objective = naming(

@@ -74,8 +74,9 @@ class SampledRows:
             found.append((np.array(block, dtype=np.float64), hashes, own))
             # Sorting is done where it is worth it: once what was found could fill the sample.
             if sum(map(len, (one for _, one, _ in found))) > most or start + step >= len(rows):
-                more = (np.concatenate(parts) for parts in zip(*found, strict=True))
-                held = held + cls(*more, most, held.whole)
+                blocks, keys, some = zip(*found, strict=True)
+                sampled, numbers = np.concatenate(blocks), np.concatenate(keys)
+                held = held + cls(sampled, numbers, np.concatenate(some), most, held.whole)
                 found = []
         return held
 

@@ -13,15 +13,9 @@ from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.samples import spread_rows
 from suffice.sources.table_files import TableSource
 from suffice.training.labelled_source import refuse_infinite
+from suffice.training.table_columns.kept_columns import DroppedColumn, asked_to_drop, kept_columns
 from suffice.training.table_columns.spelled_columns import check_numbers
-from suffice.training.training_rows import (
-    IN_MEMORY,
-    DroppedColumn,
-    asked_to_drop,
-    kept_columns,
-    kinds_of,
-    opened_source,
-)
+from suffice.training.training_rows import IN_MEMORY, kinds_of, opened_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
