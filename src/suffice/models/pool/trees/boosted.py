@@ -62,7 +62,8 @@ class _Tree(NamedTuple):
         first = answers[self.first]
         second = np.where(first, answers[self.yes], answers[self.no])
         leaves = 2 * first + second
-        return np.take_along_axis(self.values.T, leaves, axis=1).T
+        found: FloatArray = np.take_along_axis(self.values.T, leaves, axis=1).T
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -86,7 +86,8 @@ class Splits:
             np.isnan(rows.ranks[:, self.blanks]),
             rows.levels[:, self.levels[:, 0]] == self.levels[:, 1],
         ]
-        return np.concatenate(parts, axis=1)
+        found: BoolArray = np.concatenate(parts, axis=1)
+        return found
 
 
 def _edges(cells: FloatArray) -> FloatArray:
