@@ -163,7 +163,7 @@ class DiagonalMoments(SecondMoments):
         return self.counts > 0.0
 
     @property
-    def _held(self) -> FloatArray:
+    def _weight_of_means(self) -> FloatArray:
         return self.counts
 
     @property

@@ -165,7 +165,7 @@ class Moments(SecondMoments):
         return len(self.mean)
 
     @property
-    def _held(self) -> float:
+    def _weight_of_means(self) -> float:
         return self.weight
 
     @property

@@ -122,12 +122,12 @@ class SecondMoments(ArraysOfFields, ABC):
         if sum_error is None or not np.isinf(found).any():
             return found
         error: FloatArray = self.error  # type: ignore[attr-defined]
-        constant = only_means_in_doubt(self._variances, error, sum_error, self._held)
+        constant = only_means_in_doubt(self._variances, error, sum_error, self._weight_of_means)
         return np.where(constant, 0.0, found)
 
     @property
     @abstractmethod
-    def _held(self) -> Any:
+    def _weight_of_means(self) -> Any:
         """The weight behind each mean."""
 
     @property

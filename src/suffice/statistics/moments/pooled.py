@@ -173,7 +173,7 @@ class PooledMoments(SecondMoments):
         return float(self.weights.sum())
 
     @property
-    def _held(self) -> FloatArray:
+    def _weight_of_means(self) -> FloatArray:
         return self.weights[:, np.newaxis]
 
     @property
