@@ -796,12 +796,10 @@ READERS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_messy_table_is_read_but_for_its_dates(reader):
+def test_a_messy_table_is_read_with_its_dates(reader):
     frame = READERS[reader]()
-    error = refused(
-        NotANumber, r"when: a column of type (Date|Datetime)", NaiveBayes().fit, frame, SIDES
-    )
-    assert "days since a fixed day" in error.hint
+    with pytest.warns(DegenerateData, match="columns without any cell: note"):
+        assert "when" in NaiveBayes().fit(frame, SIDES).families_
     names = [name for name in CSV.partition("\n")[0].split(",") if name != "when"]
     kept = frame.select(names) if reader in ("polars", "arrow") else frame[names]
     with pytest.warns(DegenerateData, match="columns without any cell: note"):

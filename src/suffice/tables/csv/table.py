@@ -172,7 +172,7 @@ class CsvTable(TextRows):
         if any(map(str.strip, outside)):
             odd = next(cell for cell in outside if cell.strip())
             raise BadRows(
-                f"{self.name}, line {line}: {odd[:LONGEST]!r} stands in a column without a name",
+                f"{self.name}, line {line}: {odd[:LONGEST]!r} is in a column without a name",
                 hint=f"name the column in line {self._around.above + 1}, or empty the cell",
             )
         return row[self._kept]
