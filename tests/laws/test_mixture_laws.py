@@ -53,11 +53,14 @@ def quiet(model: GaussianMixture, *rows: Any, **named: Any) -> GaussianMixture:
 
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("outside", [-np.inf, -5.0])
-def test_the_compiled_step_is_the_plain_one(diagonal: bool, outside: float) -> None:
+@pytest.mark.parametrize("apart", [1.0, 20.0])
+def test_the_compiled_step_is_the_plain_one(diagonal: bool, outside: float, apart: float) -> None:
+    """Components that are far apart have few rows of a block each: these wait for one another."""
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(700, 5))
+    means, constants = apart * rng.normal(size=(3, 5)), rng.normal(size=3)
     frame = np.stack([rng.normal(size=5), 1e-17 * np.ones(5), rng.uniform(0.5, 2.0, 5)])
-    means, constants = rng.normal(size=(3, 5)), rng.normal(size=3)
+    rows = rng.normal(size=(700, 5)) + means[rng.integers(0, 3, 700)]
+    rows = rows * frame[2] + frame[0]
     whitenings = np.tril(rng.normal(size=(3, 5, 5))) + 2.0 * np.eye(5)
     if diagonal:
         whitenings = np.ascontiguousarray(whitenings[:, range(5), range(5)])
