@@ -146,6 +146,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
         "intercept": [True, False],
+        "missing": [None, "indicator"],
         "tolerance": [1e-8],
         "max_passes": [1000, 2],
         "standard_errors": [None, True, False],

@@ -115,13 +115,13 @@ def train(
         low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
         stands first), "text" (known by its words, which naive Bayes reads beside other columns),
         "id" or "ignore" (left out).
-    bins : int or sequence of float, optional
-        Into how many classes of about as many rows a target that is a quantity is cut, or a list of
-        the places where it is cut. The model keeps them: later tables have the quantity, too.
     encoding : str, optional
         Any that Python knows, such as "windows-1252"; None detects it.
     sheet : str or int, optional
         Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
+    bins : int or sequence of float, optional
+        Into how many classes of about as many rows a target that is a quantity is cut, or a list of
+        the places where it is cut. The model keeps them: later tables have the quantity, too.
     random_state : int, default 0
         The seed by which "auto" parts the rows.
     checkpoint : str or Path, optional
@@ -193,13 +193,15 @@ def train_rows(
     name = usual_name(name)
     check_named(name, settings)
     reading = reading or TableReading()
-    how, more = parted(settings.get("unlabelled"))
+    given = settings.get("unlabelled")
+    how, more = (IGNORE, None) if given is None else parted(given)
     if "unlabelled" in settings:
         asked = IGNORE if how == IGNORE else checked_unlabelled(how)
         settings = {**settings, "unlabelled": asked}
     hooks.learns_unlabelled = how != IGNORE
     rows = _rows(data, y, target, name, hooks, drop, reading, seed)
-    rows = with_rows_without_label(rows, more, reading, how)
+    if how != IGNORE or rows.without is not None:
+        rows = with_rows_without_label(rows, more, reading, how)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
     choice, judged = None, None
