@@ -97,8 +97,10 @@ function startTable(table) {
 function reach(place) {
   const wider = place.scrollWidth > place.clientWidth;
   if (wider === place.hasAttribute("tabindex")) return;
-  const heading = place.closest("section")?.querySelector("h2")?.textContent ?? "";
-  for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", `Table: ${heading}`]]) {
+  const section = place.closest("section");
+  const heading = section?.querySelector("h2")?.textContent ?? "";
+  const which = [...(section ?? document).querySelectorAll(".wide")].indexOf(place) + 1;
+  for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", `${heading}: table ${which}`]]) {
     if (wider) place.setAttribute(name, value);
     else place.removeAttribute(name);
   }
