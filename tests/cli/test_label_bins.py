@@ -11,7 +11,8 @@ import pytest
 
 import suffice
 from suffice.errors import BadFile, BadLabels, BadSetting
-from suffice.training.table_columns.label_bins import STATE, LabelBins, label_bins_in
+from suffice.learning.table_recipe import LABEL_BINS as STATE
+from suffice.training.table_columns.label_bins import LabelBins, label_bins_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.columns.filled import FilledColumns
 from suffice.columns.spellings.spelling import Spelling, spellings_from, spellings_to
 from suffice.errors import BadFile, NotANumber
 from suffice.rows.cells import CATEGORY, NUMBER
@@ -20,6 +19,7 @@ from suffice.statistics import ByColumn, Tallies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.columns.filled import FilledColumns
     from suffice.columns.shown import ColumnShown
     from suffice.learning.learned import Learned
     from suffice.models.typicality.outlier_rates import OutlierRates
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BINS = "bins"
 """Under which name a file says how its columns of numbers are spread. Older files do not."""
+LABEL_BINS = "label_bins"
+"""Under which name a file says how its target, a quantity, is cut into classes."""
 RATES = "rates"
 """Under which name a file says how far out its rows lie. It is read when somebody asks."""
 SHOWN = "shown"
@@ -54,6 +56,7 @@ class TableNotes:
 
     >>> from suffice.rows import read_table
     >>> rows = np.array([[1.0, 5.0], [np.nan, 7.0]])
+    >>> from suffice.columns.filled import FilledColumns
     >>> notes = TableNotes(filled=FilledColumns.of(rows))
     >>> notes.rows(read_table(rows)).matrix
     array([[1., 5., 0.],
@@ -93,6 +96,8 @@ class TableNotes:
         spellings = spellings_from(held["spellings"]) if "spellings" in held else {}
         if filled is None:
             return cls(target, None, dropped, more, spellings)
+        from suffice.columns.filled import FilledColumns
+
         found = FilledColumns.from_dict(filled)
         if not all(mean is None or isfinite(mean) for mean in found.means):
             raise _damaged()

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from suffice.errors import NotANumber, NotFinite
 from suffice.places import ColumnAt
-from suffice.rows.typed_dates import are_dates, numbers_of_objects
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
@@ -64,8 +63,11 @@ def column_of_objects(values: list[object], place: str) -> KindAndCells:
         return BOOLEAN, object_array(None if cell is None else bool(cell) for cell in cells)
     if all(issubclass(kind, REAL) for kind in seen):  # also when all is blank: NaN says no more
         return NUMBER, _exact(cells, _floats(cells, place))
-    if are_dates(seen):
-        return NUMBER, numbers_of_objects(cells)
+    if not any(issubclass(kind, str) for kind in seen):
+        from suffice.rows.typed_dates import are_dates, numbers_of_objects
+
+        if are_dates(seen):
+            return NUMBER, numbers_of_objects(cells)
     for kind in seen:
         if not issubclass(kind, (str, *REAL)):
             row = next(i for i, cell in enumerate(cells) if type(cell) is kind)

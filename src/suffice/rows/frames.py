@@ -23,7 +23,6 @@ from suffice.rows.cells import (
     plain,
 )
 from suffice.rows.tables import Table, refuse_empty, table_of_array, table_of_columns
-from suffice.rows.typed_dates import numbers_of_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,6 +205,8 @@ def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Labe
         levels = None if declared is None else tuple(plain(d) for d in declared if d != "")
         return (CATEGORY, object_array(cells)), levels
     if dtype.is_temporal():
+        from suffice.rows.typed_dates import numbers_of_dates
+
         return (NUMBER, numbers_of_dates(series)), None
     if dtype.is_nested():
         raise NotANumber(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from suffice.columns.spellings.spelling import SpelledKind, Spelling
 from suffice.columns.spellings.written_numbers import POINT
 from suffice.errors import ColumnMismatch, listed
+from suffice.learning.table_recipe import LABEL_BINS
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
 from suffice.tables.table_reading import TableGuess
-from suffice.training.table_columns.label_bins import label_bins_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -70,7 +70,11 @@ class ModelRows:
         expected = (*there, *others, *target)
         table = open_tables(tables, reading, expected, note) if opened is None else opened
         known = {notes.target, *others}
-        bins = label_bins_in(notes)
+        bins = None
+        if LABEL_BINS in notes.more:
+            from suffice.training.table_columns.label_bins import label_bins_in
+
+            bins = label_bins_in(notes)
         if not columns.named:
             found = cls._unnamed(table, columns, known)
             return replace(found, target=notes.target, bins=bins)

@@ -126,8 +126,9 @@ def _decided(
     if without:
         table = some_rows(table, there)
     called = f"{place}, target {target!r}" if target is not None else f"{place}, y"
-    bins = LabelBins.of(labels, reading.bins, None, called)
-    if bins is not None:
+    bins = None
+    if reading.bins is not None:
+        bins = LabelBins.of(labels, reading.bins, None, called)
         labels = bins.cut(labels)
         hooks.note(f"{'y' if target is None else target} {bins.said}")
     check_labels(labels, place, target, hooks, declared=reading.columns)

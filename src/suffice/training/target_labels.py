@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.training.hooks import Hooks
+
+FEW_NUMBERS = 20
+"""Whole numbers that name classes without a question; ages, years and counts are more. A choice:
+of the public tables that rules are tried on, one has a target of more numbers, the 23 connections
+of KDD Cup 99."""
 MANY_CLASSES = 50
 """Whole numbers that name more classes than this, and few rows each, are not names."""
 ROWS_EACH = 10
@@ -173,4 +179,20 @@ def label_named(text: str, classes: Sequence[object]) -> Any:
     raise BadSetting(
         f"there is no class {text[:LONGEST]!r}",
         hint=f"{meant(text, classes)}the classes are {listed(classes)}",
+    )
+
+
+def check_quantity(labels: NDArray[Any], place: str, target: str, hooks: Hooks) -> None:
+    """Ask what a target of many whole numbers is, by refusing it until somebody says."""
+    if labels.dtype.kind not in "iu":
+        return
+    distinct, first = np.unique(labels, return_index=True)
+    if len(distinct) <= FEW_NUMBERS:
+        return
+    some = listed(distinct[np.argsort(first)][:3])
+    raise BadLabels(
+        f"{place} has {len(distinct)} different whole numbers in {len(labels)} rows, such as "
+        f"{some}: a quantity, or names of classes?",
+        hint=f"{hooks.option('bins', '4')} cuts a quantity into classes of as many rows; "
+        f"{hooks.column(target, 'category')} says that these are classes",
     )

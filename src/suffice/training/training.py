@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.columns.shown import digits_shown, shown_by
 from suffice.errors import BadLabels, SimilarLabels
-from suffice.learning.table_recipe import TableNotes
+from suffice.learning.table_recipe import LABEL_BINS, TableNotes
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.models.gaussian.forms import letters_of
 from suffice.printing.model_names import usual_name
@@ -33,7 +33,6 @@ from suffice.training.model_choice import (
 )
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
-from suffice.training.table_columns.label_bins import STATE as LABEL_BINS
 from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.table_columns.text_columns import READING, families_of
 from suffice.training.table_columns.typical_rows import rates_of
@@ -193,14 +192,13 @@ def train_rows(
     name = usual_name(name)
     check_named(name, settings)
     reading = reading or TableReading()
-    given = settings.get("unlabelled")
-    how, more = (IGNORE, None) if given is None else parted(given)
+    asked = settings.get("unlabelled")
+    how, more = (IGNORE, None) if asked is None else parted(asked)
     if "unlabelled" in settings:
-        asked = IGNORE if how == IGNORE else checked_unlabelled(how)
-        settings = {**settings, "unlabelled": asked}
+        settings = {**settings, "unlabelled": IGNORE if how == IGNORE else checked_unlabelled(how)}
     hooks.learns_unlabelled = how != IGNORE
     rows = _rows(data, y, target, name, hooks, drop, reading, seed)
-    if how != IGNORE or rows.without is not None:
+    if how != IGNORE or rows.without is not None:  # most tables have none
         rows = with_rows_without_label(rows, more, reading, how)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
@@ -217,8 +215,8 @@ def train_rows(
             )
         else:
             if name == "naive-bayes" and rows.text_columns:
-                given = settings.get("families")
-                settings = {**settings, "families": families_of(rows.text_columns, given)}
+                families = families_of(rows.text_columns, settings.get("families"))
+                settings = {**settings, "families": families}
             learner = named_model(name, settings)
         form = settings.get("covariance")
         if name in ("gda", "qda") and (form is None or letters_of(str(form))[2:] != "I"):
@@ -233,12 +231,11 @@ def train_rows(
             hooks.note(f"{learned.unlabelled}")
         if judged is None:
             judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
-    dropped = tuple(one.name for one in rows.dropped)
     shown = shown_by(rows.table)
     decimals = digits_shown(rows.table, shown)
     rates = _rates(learned, rows)
-    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
-    notes = notes.knowing(
+    dropped = tuple(one.name for one in rows.dropped)
+    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings).knowing(
         rates=rates,
         shown=None if rates is None else shown,
         bins=ColumnBins.cut(rows.table) if met.bins is None else met.bins,
@@ -246,8 +243,8 @@ def train_rows(
     # The model itself takes the same rows, as one that is loaded from the file does.
     if rows.bins is not None:
         notes = replace(notes, more={**notes.more, LABEL_BINS: rows.bins.to_dict()})
-    more = replace(notes, more={**notes.more, DECIMALS: decimals})
-    saved = Saved(learned.with_notes(more), notes, decimals)
+    more = {**notes.more, DECIMALS: decimals}
+    saved = Saved(learned.with_notes(replace(notes, more=more)), notes, decimals)
     return Trained(
         saved, rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),

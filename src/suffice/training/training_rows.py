@@ -25,7 +25,7 @@ from suffice.training.table_columns.kept_columns import (
     asked_to_drop,
     kept_columns,
 )
-from suffice.training.table_columns.label_bins import LabelBins, check_quantity
+from suffice.training.table_columns.label_bins import LabelBins
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
     declared_categories,
@@ -34,7 +34,7 @@ from suffice.training.table_columns.spelled_columns import (
     say_spellings,
 )
 from suffice.training.table_columns.told_columns import told_columns
-from suffice.training.target_labels import check_classes, plain_labels, totals_row
+from suffice.training.target_labels import check_classes, check_quantity, plain_labels, totals_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,8 +136,9 @@ class TrainingRows:
         check_numbers(found.table, reading.columns, source.name)
         say_orders(found.table, reading.columns, source.name, hooks)
         labels = plain_labels(found.labels)
-        bins = LabelBins.of(labels, reading.bins, how, f"{source.name}, target {target!r}")
-        if bins is not None:
+        bins = None
+        if reading.bins is not None:
+            bins = LabelBins.of(labels, reading.bins, how, f"{source.name}, target {target!r}")
             labels = bins.cut(labels)
             hooks.note(f"{target} {bins.said}")
         check_labels(labels, source.name, target, hooks, whole=whole, declared=reading.columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.outputs import check_output, is_model, is_printed
-from suffice.columns.design import Design
+from suffice.columns.schema import Columns
 from suffice.errors import BadSetting
 from suffice.learning.table_recipe import filled_table
 from suffice.storage.atomic_writes import check_place
@@ -103,8 +103,8 @@ class StoredAnswers:
         """The columns that a table should have."""
         if self._notes.filled is not None:
             return self._notes.filled.columns
-        design = isinstance(self._columns, Design)
-        return self._columns.columns if design else self._columns
+        plain = isinstance(self._columns, Columns)  # and not the design of a linear model
+        return self._columns if plain else self._columns.columns
 
     def saved(self, path: Path) -> Saved:
         """Return the same model, able to learn; the file is not read again, it may be another."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST
 from suffice.statistics.labels import ordered
 from suffice.storage.checks.forms import FORMS
 from suffice.storage.checks.rules import RULES, exceeds, laws_flaw, priors
@@ -271,6 +270,8 @@ def _terms(value: TermCounts | NgramCounts, sizes: Sizes) -> str:  # noqa: ARG00
 
 def _ngrams(value: NgramCounts, sizes: Sizes) -> str:
     """Bytes have BOS before them and nowhere else, and EOT at their end and nowhere else."""
+    from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST
+
     if why := _terms(value, sizes):
         return why
     if not 1 <= value.order <= LONGEST:

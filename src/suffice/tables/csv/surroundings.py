@@ -14,11 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suffice.columns.spellings.blank_cells import TRUTHS, is_blank
-from suffice.columns.spellings.written_dates import written_date
 from suffice.columns.spellings.written_numbers import written_number
 from suffice.tables.csv.cells import is_code, number_of
 from suffice.tables.csv.inert_cells import plain_text
-from suffice.tables.csv.total_rows import says_total
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -253,12 +251,11 @@ def _by_shape(lines: Sequence[str], delimiter: str) -> tuple[int, int]:
 
 def is_quantity(cell: str) -> bool:
     """Whether a cell is a number, a date or blank, in whatever way it is written."""
-    return (
-        is_blank(cell)
-        or number_of(cell) is not None
-        or written_number(cell) is not None
-        or written_date(cell) is not None
-    )
+    if is_blank(cell) or number_of(cell) is not None or written_number(cell) is not None:
+        return True
+    from suffice.columns.spellings.written_dates import written_date
+
+    return written_date(cell) is not None
 
 
 def rows_under(rows: Sequence[Sequence[str]], width: int) -> int:
@@ -351,12 +348,11 @@ def _is_total(
 ) -> bool:
     """Whether a row says that it holds sums, in a word that no row above it has there."""
     numbers = any(written_number(cell) is not None for cell in there[1:])
-    return (
-        len(row) <= width + 1
-        and numbers
-        and says_total(there[0])
-        and all(there[0] not in other for other in above)
-    )
+    if not numbers or len(row) > width + 1 or any(there[0] in other for other in above):
+        return False
+    from suffice.tables.csv.total_rows import says_total
+
+    return says_total(there[0])
 
 
 def _is_remark(row: Sequence[str], there: Sequence[str], width: int, gap: bool) -> bool:

@@ -12,20 +12,13 @@ import numpy as np
 from suffice.columns.spellings.blank_cells import is_blank
 from suffice.columns.spellings.spelling import Spelling
 from suffice.errors import BadFile, BadLabels, listed
+from suffice.learning.table_recipe import LABEL_BINS
 from suffice.rows.cells import NUMBER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.learning.table_recipe import TableNotes
-    from suffice.training.hooks import Hooks
-
-STATE = "label_bins"
-"""Under which name a model file keeps them, beside what else is known of its table."""
-FEW_NUMBERS = 20
-"""Whole numbers that name classes without a question; ages, years and counts are more. A choice:
-of the public tables that rules are tried on, one has a target of more numbers, the 23 connections
-of KDD Cup 99."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +41,14 @@ class LabelBins:
     def of(
         cls,
         labels: NDArray[Any],
-        asked: int | tuple[float, ...] | None,
+        asked: int | tuple[float, ...],
         spelling: Spelling | None,
         place: str,
-    ) -> Self | None:
-        """Return the bins that somebody asks for; None if nobody does.
+    ) -> Self:
+        """Return the bins that somebody asks for.
 
         As many rows in each, as far as equal numbers allow that.
         """
-        if asked is None:
-            return None
         if labels.dtype.kind not in "iuf":
             raise BadLabels(
                 f"{place}: {labels[0]!r:.60} is not a number, and only numbers are cut into bins",
@@ -138,7 +129,7 @@ class LabelBins:
 
 def label_bins_in(notes: TableNotes) -> LabelBins | None:
     """Return how a model cuts its target, if it does."""
-    held: Any = notes.more.get(STATE)
+    held: Any = notes.more.get(LABEL_BINS)
     if held is None:
         return None
     if not isinstance(held, dict) or held.keys() != {"at", "spelling"}:
@@ -159,20 +150,4 @@ def label_bins_in(notes: TableNotes) -> LabelBins | None:
 def _damaged() -> BadFile:
     return BadFile(
         "the model file does not record how its target is cut", hint="it is damaged: fit again"
-    )
-
-
-def check_quantity(labels: NDArray[Any], place: str, target: str, hooks: Hooks) -> None:
-    """Ask what a target of many whole numbers is, by refusing it until somebody says."""
-    if labels.dtype.kind not in "iu":
-        return
-    distinct, first = np.unique(labels, return_index=True)
-    if len(distinct) <= FEW_NUMBERS:
-        return
-    some = listed(distinct[np.argsort(first)][:3])
-    raise BadLabels(
-        f"{place} has {len(distinct)} different whole numbers in {len(labels)} rows, such as "
-        f"{some}: a quantity, or names of classes?",
-        hint=f"{hooks.option('bins', '4')} cuts a quantity into classes of as many rows; "
-        f"{hooks.column(target, 'category')} says that these are classes",
     )
