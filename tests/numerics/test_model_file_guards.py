@@ -319,6 +319,9 @@ SOUND: dict[str, Case] = {
     "has factors of other columns or classes": (
         "shared", ("model", "densities", "active"), put((0, False)),
     ),
+    "has loadings of other columns or classes": (
+        "factors", ("model", "densities", "active"), put((0, False)),
+    ),
     "has a rank beyond its columns": ("shared", ("model", "densities", "rank"), 4),
     "has a factor without a positive diagonal": (
         "shared", ("model", "densities", "factors"), put(((0, 0, 0), -1.0)),
@@ -601,6 +604,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     ),
     "statistics are not those that the settings ask for": (
         "diagonal", {"covariance": "per-class"}, None,
+    ),
+    "has weights of labelled rows that are none": (
+        "unlabelled", {}, ("", ("unlabelled", "labelled"), lambda held: [-1.0, *held[1:]]),
     ),
     "the model is not what its statistics become under its settings": (
         "shared", {}, ("", ("model", "densities", "means"), lambda means: means + 0.1),
