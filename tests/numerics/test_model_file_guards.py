@@ -605,6 +605,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     "statistics are not those that the settings ask for": (
         "diagonal", {"covariance": "per-class"}, None,
     ),
+    "model has other priors than the weights of its classes": (
+        "mixtures", {}, ("", ("model", "weights"), put((0, 1.0))),
+    ),
     "has weights of labelled rows that are none": (
         "unlabelled", {}, ("", ("unlabelled", "labelled"), lambda held: [-1.0, *held[1:]]),
     ),
