@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused_with_its_cell(run: Any, tmp_path: Path) ->
     assert f"weight is declared a number: {table}, line 9: 'heavy' is not a number" in done.err
     assert "flag is declared a number" in run(*fit, "--column", "flag=number").err
     assert "no column 'wieght'" in run(*fit, "--column", "wieght=number").err
-    assert "is the target" in run(*fit, "--column", "y=category").err
+    assert "is the target" in run(*fit, "--column", "y=number").err
     assert "is not NAME=KIND" in run(*fit, "--column", "weight=heavy").err
     assert "is not NAME=KIND" in run(*fit, "--column", "weight").err
     assert run(*fit, "--columns", tmp_path / "none.txt").code != 0

@@ -99,7 +99,7 @@ def test_rows_that_are_filled_already_are_taken_as_they_are(tmp_path: Path) -> N
     back = suffice.load(tmp_path / "model")
     filled = back.learned_.notes.filled.transform(frame)
     assert np.array_equal(back.predict_proba(frame), back.predict_proba(filled))
-    assert back.n_features_in_ == filled.shape[1] == frame.shape[1] + 1
+    assert back.n_features_in_ == frame.shape[1] == filled.shape[1] - 1
 
 
 def test_fitted_anew_it_knows_nothing_of_the_old_table(tmp_path: Path) -> None:

@@ -177,7 +177,8 @@ def test_a_model_without_statistics_answers_and_learns_nothing(name: str, tmp_pa
     back = came_back(model, tmp_path, statistics=False)
     full = tmp_path / "full.suffice"
     model.save(full)
-    assert full.stat().st_size > (tmp_path / "first.suffice").stat().st_size
+    # An average over penalties has no one fit to go on from: its file holds no statistics at all.
+    assert full.stat().st_size > (tmp_path / "first.suffice").stat().st_size or "average" in name
     for question in QUESTIONS[:4]:
         ours, theirs = (getattr(m, question, None) for m in (model, back))
         if ours is not None:

@@ -94,7 +94,10 @@ class Factor:
         """Return the trace of the inverse, for a sixth of what the inverse itself takes."""
         with pinned():
             inverse = self._root.inverse()
-        return np.inf if inverse is None else float(np.square(inverse * self._scale).sum())
+        if inverse is None:
+            return np.inf
+        with np.errstate(over="ignore"):  # of a Hessian that is nearly nothing: no bound is known
+            return float(np.square(inverse * self._scale).sum())
 
     def inverse(self) -> FloatArray:
         """Return the inverse itself."""
