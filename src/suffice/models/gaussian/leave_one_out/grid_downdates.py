@@ -169,8 +169,9 @@ def factored_side_by_side(
     The matrices are overwritten. A pivot that is rounding, next to the diagonal, is a failure.
 
     >>> A, u = np.array([[4.0, 2.0], [2.0, 3.0]]), np.array([2.0, 3.0])
-    >>> [x.round(6).item() for x in factored_side_by_side(A[..., np.newaxis], u[:, np.newaxis])]
-    [3.0, 2.079442, False]
+    >>> found = factored_side_by_side(A[..., np.newaxis], u[:, np.newaxis])
+    >>> [round(x.item(), 6) for x in found]
+    [3.0, 2.079442, 0]
     """
     width = len(matrices)
     first = np.einsum("ii...->i...", matrices).copy()
