@@ -12,6 +12,7 @@ import pytest
 import suffice.learning.collect as collecting
 from suffice import LatentClasses
 from suffice.errors import BadSetting, ColumnMismatch
+from tests.engines.sql_tables import copied
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +154,12 @@ def test_a_table_of_a_database_gives_what_a_frame_gives(
         there.execute("create table rows as select * from given")
     model = LatentClasses(2, starts=4).fit(f"duckdb://{place}?table=rows", sample_weight="w")
     _alike(model, here, frame)
+
+
+def test_a_table_of_postgresql_gives_what_a_frame_gives(
+    postgres: Any, frame: pd.DataFrame, here: LatentClasses
+) -> None:
+    kinds = {"colour": pa.string(), "size": pa.float64(), "faults": pa.int64(), "w": pa.float64()}
+    table = pa.Table.from_pandas(frame, pa.schema(kinds.items()), preserve_index=False)
+    given = copied(postgres, table, "rows")
+    _alike(LatentClasses(2, starts=4).fit(given, sample_weight="w"), here, frame)

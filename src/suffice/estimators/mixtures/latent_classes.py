@@ -21,7 +21,7 @@ from suffice.models.latent.cells import joined
 from suffice.models.latent.fitting import LatentSettings, fit_latent
 from suffice.models.latent.record import LatentRecord
 from suffice.models.latent.stream import next_statistics
-from suffice.models.mixture.starts import read_start
+from suffice.models.mixture.starts import different_rows, read_start
 from suffice.storage.model_file import StoredModel, write_model
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
     criterion : {"bic", "icl"}, default "bic"
         What the number is chosen by: "bic" or "icl".
     starts : int, default 12
-        From how many places EM begins; the best go on.
+        From how many places EM begins; the best go on. Where numbers are compared, fewer are made
+        (a budget of work is shared by them, four of each at least), and all for the one chosen.
     tol : float, default 1e-08
         EM ends when less than that is still to be gained, a row (Aitken).
     max_iter : int, default 2000
@@ -169,7 +170,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
             components = (start.shape[1],)
         elif components[0] > distinct:
             raise BadSetting(
-                f"components={components[0]}, and there are {distinct} different rows with a cell",
+                f"components={components[0]}, and {different_rows(distinct)}",
                 hint="use no more components than there are different rows",
             )
         if self.criterion not in CRITERIA:

@@ -29,6 +29,14 @@ FIRST_STEPS = 20
 """Steps of EM from every start, after which the best go on. A choice."""
 BEST_STARTS = 3
 """Starts that go on to their maximum, on small tables. A choice."""
+BUDGET = 40_000_000
+"""Work of all starts together where numbers of classes are compared, in cells times classes times
+steps: about a second. No clock is looked at, so that the same rows have the same starts."""
+STEP = 50_000
+"""What a step costs besides its cells, in the same measure: calls, and the estimate itself."""
+FEWEST_STARTS = 4
+"""Starts that each number has where the budget would leave fewer: one of every kind, and drawn
+shares twice. A choice."""
 SMALL_TABLE = 200_000
 """Cells up to which more than one start goes on. A choice."""
 SUBSAMPLE = 2000
@@ -117,6 +125,7 @@ class _Search:
         self.rows, self.sample, self.hidden = rows, sample, hidden
         self.settings, self.start = settings, start
         self.whole = rows is sample
+        self.compares = start is None and len(settings.components) > 1
         self._starts: LatentStarts | None = None
         self.background = rows.collect(AllRowsAsOne(hidden.product)).statistics
 
@@ -129,6 +138,9 @@ class _Search:
                 break
         trials = tuple(trial for trial, _ in found)
         kept = [(trial, top) for trial, top in found if top is not None]
+        if not kept and self.compares:
+            self.compares = False  # before it is refused, all starts are made
+            return self.best()
         if not kept:
             k = self.settings.components[0]
             raise BadSetting(
@@ -136,6 +148,13 @@ class _Search:
                 hint="use fewer classes, or more smoothing",
             )
         trial, top = min(kept, key=lambda entry: entry[0].criterion)
+        if self.compares:  # what was chosen has all starts
+            self.compares = False
+            again, higher = self._tried(trial.components)
+            room = 2.0 * self.settings.tolerance * top.sums.statistics.weight
+            if higher is not None and again.criterion <= trial.criterion + room:
+                trials = tuple(again if one is trial else one for one in trials)
+                trial, top = again, higher
         order = np.arange(trial.components)
         if self.start is None:  # largest first: rows in another order have the same classes
             order = _order(top)
@@ -180,6 +199,8 @@ class _Search:
             return None
         top = max(sound, key=lambda one: one.objective)
         how = self.settings
+        if self.compares:
+            return top
         return summit(
             self.rows, self.hidden, top, tolerance=how.tolerance, most_steps=how.most_steps
         )
@@ -196,7 +217,7 @@ class _Search:
         held = some.first(self._starts.size)
         everything = self.whole and len(held) == len(self.sample)
         found = []
-        for shares in self._starts.shares(k, settings.starts):
+        for shares in self._starts.shares(k, self._count(k, len(held) * held.width)):
             begin = given_sums(hidden.product, held, shares[: len(held)], labels).statistics
             if not everything:
                 begin = self._with_background(begin)
@@ -205,12 +226,22 @@ class _Search:
         sound = sorted((one for one in found if one.sound), key=lambda one: -one.objective)
         if everything:
             cells = len(held) * held.width
-            return [one.held for one in sound[: BEST_STARTS if cells <= SMALL_TABLE else 1]]
+            several = cells <= SMALL_TABLE and not self.compares
+            return [one.held for one in sound[: BEST_STARTS if several else 1]]
         if sound:
             most = settings.most_steps
             nearer = climb(held, hidden, sound[0].held, tolerance=ROUGHLY, most_steps=most)
             sound = [nearer] if nearer.sound else sound
         return [self._with_background(one.held) for one in sound[:1]]
+
+    def _count(self, k: int, cells: int) -> int:
+        """Return how many starts a number of classes has: all, or what its budget allows."""
+        given = self.settings.starts
+        if not self.compares:
+            return given
+        each = FIRST_STEPS * (STEP + cells * k)
+        allowed = BUDGET // (len(self.settings.components) * each)
+        return min(given, max(FEWEST_STARTS, allowed))
 
     def _with_background(self, statistics: ByClass[Any]) -> ByClass[Any]:
         """Return the classes of a sample with a little of all rows in each."""

@@ -18,7 +18,7 @@ from suffice.models.mixture.em import Climb, climb
 from suffice.models.mixture.journey import Journey, Stage, Trial, begin_of
 from suffice.models.mixture.law import law_of, sure_logs
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
-from suffice.models.mixture.starts import Race, Starts, started
+from suffice.models.mixture.starts import Race, Starts, different_rows, started
 from suffice.models.notes import Note
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ class _Search:
         distinct = len(self.sample.rows)
         if self.components[0] > distinct:
             raise BadSetting(
-                f"components={self.components[0]}, and there are {distinct} different rows with "
-                "a cell",
+                f"components={self.components[0]}, and {different_rows(distinct)}",
                 hint="use no more components than there are different rows",
             )
         self.components = tuple(k for k in self.components if k <= distinct)

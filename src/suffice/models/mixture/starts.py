@@ -331,3 +331,14 @@ def read_start(start: object, size: int, components: int | None) -> FloatArray:
             hint="leave components out, or give as many",
         )
     return shares
+
+
+def different_rows(count: int) -> str:
+    """Say how many different rows there are.
+
+    >>> different_rows(1), different_rows(3)
+    ('there is 1 different row with a cell', 'there are 3 different rows with a cell')
+    """
+    if count == 1:
+        return "there is 1 different row with a cell"
+    return f"there are {count} different rows with a cell"
