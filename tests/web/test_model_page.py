@@ -54,6 +54,8 @@ def predicted(model: Path, table: Path, capsys: pytest.CaptureFixture[str]) -> l
 def check_answers(
     page: Any, names: list[str], rows: list[list[str]], expected: list[dict[str, Any]]
 ) -> None:
+    # Models are unpacked while the page is already loaded; until then it shows nothing to click.
+    page.wait_for_selector("#page:not([hidden])")
     found = page.evaluate("table => modelPage.answered(table)", {"names": names, "rows": rows})
     assert found["problems"] == 0
     width = len(names)

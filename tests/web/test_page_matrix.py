@@ -128,3 +128,37 @@ def test_every_kind_of_column_is_answered_as_predict_does(
             assert row[width] == str(told_of_row["prediction"]), kinds
             shares = [told_of_row[label] for label in labels]
             np.testing.assert_allclose(row[width + 1 : width + 3], shares, rtol=0, atol=1e-10)
+
+
+@pytest.mark.slow
+def test_latent_classes_are_answered_as_predict_does(
+    root: Path,
+    tmp_path: Path,
+    require: Callable[[object, str], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    node = shutil.which("node")
+    require(node, "Node.js is not installed")
+    names, rows = table_of(("whole", "yes", "level", "number", "dmy"), 300, 3)
+    table = write(tmp_path / "table.csv", names[:-1], [row[:-1] for row in rows])
+    place = tmp_path / "model.suffice"
+    found = ["cluster", str(table), "-k", "2", "--model", "latent-classes", "-o", str(place)]
+    assert main(found) == 0
+    some = [["", "NA", "", "", "", ""], *(row[:-1] for row in rows[:200])]
+    expected = predicted(place, write(tmp_path / "asked.csv", names[:-1], some), capsys)
+    content = {**model_content(*open_classifier(place)), "name": "model"}
+    asked = [{"content": content, "table": {"names": names[:-1], "rows": some}}]
+    done = subprocess.run(
+        [str(node), "--input-type=module", "-e", SCRIPT.format(web=root / "src/suffice/web")],
+        input=json.dumps(asked), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers = json.loads(done.stdout)[0]
+    assert answers["problems"] == 0
+    width = len(names) - 1
+    labels = answers["header"][width + 1 :]
+    assert labels == ["p(0)", "p(1)"]
+    for row, told in zip(answers["rows"], expected, strict=True):
+        assert row[width] == str(told["prediction"])
+        shares = [told[label] for label in labels]
+        np.testing.assert_allclose(row[width + 1 :], shares, rtol=0, atol=1e-10)

@@ -80,9 +80,15 @@ export function fitLogistic(rows, codes, size, options = {}) {
   for (const row of rows) for (let j = 0; j < d; j++) mean[j] += row[j] / n;
   for (const row of rows) for (let j = 0; j < d; j++) unit[j] += (row[j] - mean[j]) ** 2 / n;
   for (let j = 0; j < d; j++) unit[j] = Math.sqrt(unit[j]) || 1;
-  const z = rows.map((row) => [...row.map((x, j) => (x - mean[j]) / unit[j]), 1]);
   const width = d + 1;
   const many = (size - 1) * width;
+  // One array for all rows, and one for the scores of a row: thousands of small ones cost more than the sums.
+  const z = new Float64Array(n * width);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < d; j++) z[i * width + j] = (rows[i][j] - mean[j]) / unit[j];
+    z[i * width + d] = 1;
+  }
+  const scores = new Float64Array(size);
   let theta = new Array(many).fill(0);
   if (options.start) {
     theta = options.start.flatMap((row) => [
@@ -93,7 +99,7 @@ export function fitLogistic(rows, codes, size, options = {}) {
   /** @param {Vector} at @returns {number} */
   const objective = (at) => {
     let sum = 0;
-    for (let i = 0; i < n; i++) sum += rowLoss(z[i], codes[i], at, size, width);
+    for (let i = 0; i < n; i++) sum += rowLoss(z, i * width, codes[i], at, scores, width);
     return sum + penaltyOf(at);
   };
   /** @param {Vector} at @returns {number} */
@@ -109,7 +115,7 @@ export function fitLogistic(rows, codes, size, options = {}) {
   let converged = false;
   let step = 0;
   for (; step < steps && size > 1 && n > 0; step++) {
-    const { gradient, hessian } = curvature(z, codes, theta, size, width);
+    const { gradient, hessian } = curvature(z, codes, theta, scores, width);
     for (let a = 0; a < many; a++) {
       const j = a % width;
       if (j >= d) continue;
@@ -161,15 +167,17 @@ export function formOf(theta) {
 }
 
 /**
- * @param {Vector} z @param {number} code @param {Vector} theta @param {number} size
- * @param {number} width @returns {number}
+ * @param {Float64Array} z @param {number} start of the row in z @param {number} code
+ * @param {Vector} theta @param {Float64Array} scores room for those of the row @param {number} width
+ * @returns {number}
  */
-function rowLoss(z, code, theta, size, width) {
+function rowLoss(z, start, code, theta, scores, width) {
+  const size = scores.length;
   let top = 0;
-  const scores = new Array(size).fill(0);
+  scores[0] = 0;
   for (let c = 1; c < size; c++) {
     let sum = 0;
-    for (let j = 0; j < width; j++) sum += theta[(c - 1) * width + j] * z[j];
+    for (let j = 0; j < width; j++) sum += theta[(c - 1) * width + j] * z[start + j];
     scores[c] = sum;
     if (sum > top) top = sum;
   }
@@ -179,21 +187,21 @@ function rowLoss(z, code, theta, size, width) {
 }
 
 /**
- * @param {Matrix} z @param {number[]} codes @param {Vector} theta @param {number} size
- * @param {number} width @returns {{ gradient: Vector, hessian: Matrix }}
+ * @param {Float64Array} z @param {number[]} codes @param {Vector} theta
+ * @param {Float64Array} p room for the shares of a row @param {number} width
+ * @returns {{ gradient: Vector, hessian: Matrix }}
  */
-function curvature(z, codes, theta, size, width) {
+function curvature(z, codes, theta, p, width) {
+  const size = p.length;
   const many = theta.length;
   const gradient = new Array(many).fill(0);
-  const hessian = zeros(many, many);
-  const p = new Array(size).fill(0);
-  for (let i = 0; i < z.length; i++) {
-    const row = z[i];
+  const sums = new Float64Array(many * many);
+  for (let i = 0, start = 0; i < codes.length; i++, start += width) {
     let top = 0;
     p[0] = 0;
     for (let c = 1; c < size; c++) {
       let sum = 0;
-      for (let j = 0; j < width; j++) sum += theta[(c - 1) * width + j] * row[j];
+      for (let j = 0; j < width; j++) sum += theta[(c - 1) * width + j] * z[start + j];
       p[c] = sum;
       if (sum > top) top = sum;
     }
@@ -203,19 +211,20 @@ function curvature(z, codes, theta, size, width) {
     for (let c = 1; c < size; c++) {
       const gap = p[c] - (codes[i] === c ? 1 : 0);
       const a = (c - 1) * width;
-      for (let j = 0; j < width; j++) gradient[a + j] += gap * row[j];
+      for (let j = 0; j < width; j++) gradient[a + j] += gap * z[start + j];
       for (let e = 1; e <= c; e++) {
         const weight = p[c] * ((c === e ? 1 : 0) - p[e]);
         const b = (e - 1) * width;
         for (let j = 0; j < width; j++) {
-          const line = hessian[a + j];
-          const factor = weight * row[j];
-          for (let k = 0; k < width; k++) line[b + k] += factor * row[k];
+          const line = (a + j) * many + b;
+          const factor = weight * z[start + j];
+          for (let k = 0; k < width; k++) sums[line + k] += factor * z[start + k];
         }
       }
     }
   }
-  for (let a = 0; a < many; a++) for (let b = a + 1; b < many; b++) hessian[a][b] = hessian[b][a];
+  const hessian = zeros(many, many);
+  for (let a = 0; a < many; a++) for (let b = 0; b <= a; b++) hessian[a][b] = hessian[b][a] = sums[a * many + b];
   return { gradient, hessian };
 }
 

@@ -86,7 +86,8 @@ export class Moments {
  */
 export function momentsByClass(rows, codes, size) {
   const width = rows.length === 0 ? 0 : rows[0].length;
-  return Array.from({ length: size }, (_, c) =>
-    Moments.of(rows.filter((_row, i) => codes[i] === c), width),
-  );
+  /** @type {Matrix[]} */
+  const groups = Array.from({ length: size }, () => []);
+  for (let i = 0; i < rows.length; i++) groups[codes[i]]?.push(rows[i]);
+  return groups.map((group) => Moments.of(group, width));
 }

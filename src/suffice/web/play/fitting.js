@@ -78,7 +78,8 @@ export function fitted(state, kind, start = null) {
   const { points, classes } = state;
   const rows = points.map(({ x, y }) => [x, y]);
   const codes = points.map(({ c }) => c);
-  const counts = Array.from({ length: classes }, (_, c) => codes.filter((code) => code === c).length);
+  const counts = new Array(classes).fill(0);
+  for (const code of codes) counts[code] += 1;
   if (state.pulled === null && counts.filter((n) => n > 0).length < 2) {
     return points.length === 0 ? "Paint some points, or draw them from a world." : "Paint points of a second class.";
   }

@@ -39,6 +39,8 @@ class Playground {
     this.past = [];
     /** @type {State[]} */
     this.future = [];
+    this.paper = channels("#ffffff");
+    this.ink = "#000000";
     this.tool = "paint";
     this.current = 0;
     /** @type {Fitted | string} */
@@ -59,6 +61,12 @@ class Playground {
   }
 
   // What is on the screen
+
+  readSheet() {
+    const sheet = getComputedStyle(document.documentElement);
+    this.paper = channels(sheet.getPropertyValue("--canvas").trim());
+    this.ink = sheet.getPropertyValue("--ink").trim();
+  }
 
   /** Draw when the screen is ready; `quick` leaves out what a gesture can do without. */
   ask(quick = false) {
@@ -87,9 +95,9 @@ class Playground {
     // While one drags, the last θ is nearly the next one.
     const last = typeof logistic === "string" ? null : logistic.theta;
     this.near = last !== null && last.flat().every((w) => Math.abs(w) < 50) ? last : null;
-    const sheet = getComputedStyle(document.documentElement);
-    const paper = channels(sheet.getPropertyValue("--canvas").trim());
-    const ink = sheet.getPropertyValue("--ink").trim();
+    // Asking for styles is asking for all that is due of them: not while one drags.
+    if (!this.quick) this.readSheet();
+    const { paper, ink } = this;
     const responsibilities = this.run?.responsibilities() ?? null;
     // First the room, then the pictures: a canvas has as many pixels as it is wide.
     byId("second").hidden = !state.both;

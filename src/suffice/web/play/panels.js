@@ -46,14 +46,21 @@ export function showProbe(state, model, colours) {
     told.textContent = typeof model === "string" ? "" : `(${x}, ${y}): this model has no law of the points, and needs both cells.`;
     return;
   }
-  list.replaceChildren(...found.shares.map((share, c) => {
-    const bar = el("span", { class: "bar" });
-    bar.style.width = `${100 * share}%`;
-    bar.style.backgroundColor = colours[c];
-    return el("li", { "data-class": LETTERS[c], "data-share": share },
-      el("span", { class: "who" }, chip(colours[c]), LETTERS[c]),
-      el("span", { class: "track", "aria-hidden": "true" }, bar), el("span", { class: "figure" }, percent(share)));
-  }));
+  if (list.children.length !== found.shares.length) {
+    list.replaceChildren(...found.shares.map((_, c) => {
+      const bar = el("span", { class: "bar" });
+      bar.style.backgroundColor = colours[c];
+      return el("li", { "data-class": LETTERS[c] },
+        el("span", { class: "who" }, chip(colours[c]), LETTERS[c]),
+        el("span", { class: "track", "aria-hidden": "true" }, bar), el("span", { class: "figure" }));
+    }));
+  }
+  found.shares.forEach((share, c) => {
+    const line = /** @type {HTMLElement} */ (list.children[c]);
+    line.dataset.share = String(share);
+    /** @type {HTMLElement} */ (line.querySelector(".bar")).style.width = `${100 * share}%`;
+    /** @type {HTMLElement} */ (line.querySelector(".figure")).textContent = percent(share);
+  });
   const parts = [`(${x}, ${y})`];
   if (found.evidence !== null) parts.push(`p(x) = ${short(found.evidence)}`);
   if (found.typicality !== null) {

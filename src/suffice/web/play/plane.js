@@ -5,6 +5,7 @@
 
 import { eigen2 } from "../engine/matrix.js";
 import { edges, scoreAt } from "./fitting.js";
+import { PointsLayer } from "./points_layer.js";
 import { HIGH, WIDE } from "./worlds.js";
 
 /** @typedef {import("./fitting.js").Fitted} Fitted */
@@ -40,6 +41,8 @@ export class Plane {
     this.fieldContext = /** @type {CanvasRenderingContext2D} */ (this.field.getContext("2d"));
     this.image = this.fieldContext.createImageData(COLUMNS, LINES);
     this.scores = colours.map(() => new Float64Array((COLUMNS + 1) * (LINES + 1)));
+    this.winners = new Uint8Array((COLUMNS + 1) * (LINES + 1));
+    this.layer = new PointsLayer(colours);
   }
 
   /** Make as many pixels as the screen has. */
@@ -173,17 +176,21 @@ export class Plane {
     context.lineWidth = 2 * (this.ratio ?? 1);
     context.beginPath();
     const [sx, sy] = [this.canvas.width / COLUMNS, this.canvas.height / LINES];
-    const winners = new Uint8Array(width * (LINES + 1));
+    const { winners } = this;
     for (let at = 0; at < winners.length; at++) {
-      for (let c = 1; c < classes; c++) if (this.scores[c][at] > this.scores[winners[at]][at]) winners[at] = c;
+      let best = 0;
+      for (let c = 1; c < classes; c++) if (this.scores[c][at] > this.scores[best][at]) best = c;
+      winners[at] = best;
     }
     for (let j = 0; j < LINES; j++) {
       for (let i = 0; i < COLUMNS; i++) {
-        const corners = [j * width + i, j * width + i + 1, (j + 1) * width + i + 1, (j + 1) * width + i];
-        const first = winners[corners[0]];
-        if (corners.every((at) => winners[at] === first)) continue;
+        const from = j * width + i;
+        const first = winners[from];
+        // Most cells belong to one class: for these nothing is allocated.
+        if (winners[from + 1] === first && winners[from + width] === first && winners[from + width + 1] === first) continue;
+        const corners = [from, from + 1, from + width + 1, from + width];
         const own = [...new Set(corners.map((at) => winners[at]))].sort((x, y) => x - y);
-        own.forEach((a, from) => own.slice(from + 1).forEach((b) => {
+        own.forEach((a, order) => own.slice(order + 1).forEach((b) => {
           const gaps = corners.map((at) => this.scores[a][at] - this.scores[b][at]);
           /** @type {[number, number][]} */
           const cut = [];
@@ -242,29 +249,24 @@ export class Plane {
     const { context } = this;
     const many = state.points.length;
     const size = (many < 300 ? 5.5 : many < 1000 ? 4 : 2.8) * (this.ratio ?? 1);
-    context.lineWidth = (many < 1000 ? 1.2 : 0.7) * (this.ratio ?? 1);
-    context.strokeStyle = `rgb(${look.paper.join()})`;
-    /** @type {Path2D[]} */
-    const paths = this.colours.map(() => new Path2D());
-    state.points.forEach((point, i) => {
-      const [x, y] = [this.px(point.x), this.py(point.y)];
-      const shares = look.responsibilities?.[i];
-      if (shares !== undefined && shares !== null) {
+    const line = (many < 1000 ? 1.2 : 0.7) * (this.ratio ?? 1);
+    const rim = `rgb(${look.paper.join()})`;
+    const { responsibilities } = look;
+    if (responsibilities === null || responsibilities === undefined) {
+      this.layer.draw(context, state.points, { size, line, rim, px: (x) => this.px(x), py: (y) => this.py(y) });
+    } else {
+      context.lineWidth = line;
+      context.strokeStyle = rim;
+      state.points.forEach((point, i) => {
+        const shares = responsibilities[i];
         const mix = [0, 1, 2].map((k) => Math.round(shares.reduce((sum, p, c) => sum + p * this.channels[c][k], 0)));
         const path = new Path2D();
-        path.arc(x, y, size, 0, 2 * Math.PI);
+        path.arc(this.px(point.x), this.py(point.y), size, 0, 2 * Math.PI);
         context.fillStyle = `rgb(${mix.join()})`;
         context.fill(path);
         context.stroke(path);
-        return;
-      }
-      shape(paths[point.c], x, y, size, point.c);
-    });
-    paths.forEach((path, c) => {
-      context.fillStyle = this.colours[c];
-      context.fill(path);
-      context.stroke(path);
-    });
+      });
+    }
     if (look.current !== undefined && look.current >= 0 && state.points[look.current] !== undefined) {
       const { x, y } = state.points[look.current];
       context.beginPath();
@@ -305,25 +307,4 @@ export class Plane {
 export function axisEnds(S, mean) {
   const { values, vectors } = eigen2(S);
   return vectors.map((v, i) => [mean[0] + Math.sqrt(values[i]) * v[0], mean[1] + Math.sqrt(values[i]) * v[1]]);
-}
-
-/** @param {Path2D} path @param {number} x @param {number} y @param {number} r @param {number} c */
-function shape(path, x, y, r, c) {
-  const kind = c % 4;
-  if (kind === 0) {
-    path.moveTo(x + r, y);
-    path.arc(x, y, r, 0, 2 * Math.PI);
-  } else if (kind === 1) {
-    path.moveTo(x, y - 1.2 * r);
-    path.lineTo(x + 1.1 * r, y + 0.8 * r);
-    path.lineTo(x - 1.1 * r, y + 0.8 * r);
-    path.closePath();
-  } else if (kind === 2) path.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
-  else {
-    path.moveTo(x, y - 1.25 * r);
-    path.lineTo(x + 1.25 * r, y);
-    path.lineTo(x, y + 1.25 * r);
-    path.lineTo(x - 1.25 * r, y);
-    path.closePath();
-  }
 }
