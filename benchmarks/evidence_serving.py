@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 KILLS = int(os.environ.get("SUFFICE_SERVER_KILLS", "1000"))
 """Kills of one server with its log in a folder."""
+KILLS_A_CHECK = 50
+"""Kills between two checks of everything so far: what is cut off has still shown something."""
 DATABASE_KILLS = int(os.environ.get("SUFFICE_DATABASE_KILLS", "100"))
 """Kills of a database and its servers together; each waits for the database's recovery."""
 LIVES = 0.05, 0.4
@@ -120,23 +122,41 @@ def _one_server(model: Path, state: Path) -> Figure:
     rng = random.Random(0)
     server = ForkedServer(model, "--state", state)
     server.start()
-    clients = Clients(1, "gda")
-    clients.servers = [server]  # type: ignore[list-item]
-    clients.start()
+    acknowledged: dict[str, int] = {}
+    sent: set[str] = set()
+    figure = None
     try:
-        for _ in range(KILLS):
-            time.sleep(rng.uniform(*LIVES))
-            server.kill()
+        for killed in range(0, KILLS, KILLS_A_CHECK):
+            clients = Clients(killed + 1, "gda")
+            clients.servers = [server]  # type: ignore[list-item]
+            clients.start()
+            now = min(KILLS, killed + KILLS_A_CHECK)
+            try:
+                for _ in range(killed, now):
+                    time.sleep(rng.uniform(*LIVES))
+                    server.kill()
+                    server.start()
+                time.sleep(0.3)
+            finally:
+                clients.stop()
+            clients.acknowledged.update(acknowledged)
+            clients.sent.update(sent)
+            acknowledged, sent = clients.acknowledged, clients.sent
+            server.kill()  # the check is of what is on the disk
+            last = ServerProcess(model, "--state", state)
+            try:
+                what = f"a server killed {now:,} times by SIGKILL"
+                figure = _figure(what, last, str(state), clients)
+            finally:
+                last.kill()
+            print(figure.claim, figure.figure, sep=": ", file=sys.stderr, flush=True)
+            if not figure.holds:
+                break
             server.start()
-        time.sleep(0.3)
     finally:
-        clients.stop()
         server.close()
-    last = ServerProcess(model, "--state", state)
-    try:
-        return _figure(f"a server killed {KILLS:,} times by SIGKILL", last, str(state), clients)
-    finally:
-        last.kill()
+    assert figure is not None
+    return figure
 
 
 def _shared_database(model: Path) -> Figure:

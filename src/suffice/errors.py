@@ -8,6 +8,7 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
   BadLabels                       labels that cannot name classes
   BadWeights                      weights that cannot count rows
   BadSetting                      a setting outside its range, or one that does not belong here
+    StatisticsMissing             a model that was saved without the statistics this needs
   BadMatrix                       a matrix that is not a covariance
   DifferentKinds                  statistics or models that cannot be merged
   ForgettingUnseen                more is to be forgotten than was learned
@@ -237,6 +238,10 @@ class BadWeights(SufficeError):
 
 class BadSetting(SufficeError):
     """A setting outside its range, or one that does not belong here."""
+
+
+class StatisticsMissing(BadSetting):
+    """A model that was saved without its statistics, asked for what only they can say."""
 
 
 class BadMatrix(SufficeError):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from suffice.errors import BadSetting
+from suffice.errors import StatisticsMissing
 
 if TYPE_CHECKING:
     from suffice.rows import Label
 
 
 def _refuse(what: str) -> NoReturn:
-    raise BadSetting(
+    raise StatisticsMissing(
         f"this model was saved without its statistics, so it cannot {what}",
         hint="save it with them: save(path), or suffice fit without --without-statistics",
     )

@@ -163,6 +163,11 @@ class ServedModel:
                 f"on "
                 "the order of requests, and nothing could be forgotten"
             )
+        if not self.learned.learner.adds_up:
+            return (
+                f"{self.name} is a {name}: it is estimated from all rows together, so that none "
+                "can be added or removed"
+            )
         if isinstance(self.learned.statistics, StatisticsLeftOut):
             return f"{self.name} was saved without its statistics: it can predict, but not learn"
         return None

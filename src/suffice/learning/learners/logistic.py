@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.errors import BadSetting, DegenerateData, DidNotConverge, listed, warn
+from suffice.errors import (
+    BadSetting,
+    DegenerateData,
+    DidNotConverge,
+    StatisticsMissing,
+    listed,
+    warn,
+)
 from suffice.learning.collect import rows_that_fit, spooled
 from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.learning.labelled_batch import naming
@@ -273,7 +280,7 @@ class LearnedLogistic(LearnedLine[KeptLogistic]):
         stream = kept.stream
         if stream is None:
             if kept.found is None or kept.seen is None:
-                raise BadSetting(
+                raise StatisticsMissing(
                     "θ was implied by another model, or saved without its statistics: the number "
                     "of rows behind it is unknown",
                     hint="fit it again with its statistics, or start a stream with a new model",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.errors import BadSetting, NotADensity, OneClass, warn
+from suffice.errors import BadSetting, NotADensity, OneClass, StatisticsMissing, warn
 from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.learning.labelled_batch import naming
 from suffice.learning.learners.linear import LearnedLine, LinearLearner
@@ -160,7 +160,7 @@ class LearnedPerceptron(LearnedLine[KeptPerceptron]):
         """How it came to its form."""
         found = self.statistics.found
         if found is None:
-            raise BadSetting(
+            raise StatisticsMissing(
                 "this perceptron was saved without its statistics: it can only predict",
                 hint="save it with them: save(path), or suffice fit without --without-statistics",
             )

@@ -7,18 +7,20 @@ from http import HTTPStatus
 import msgspec
 
 from suffice.errors import (
-    BadSetting,
     DifferentKinds,
     FileInUse,
     ForgettingUnseen,
     NotADensity,
     NotLinear,
+    StatisticsMissing,
     SufficeError,
 )
 from suffice.serve.http.limits import RETRY_AFTER
 
 PROBLEM_TYPE = b"application/problem+json"
 """The media type of every refusal (RFC 9457)."""
+CANNOT = (ForgettingUnseen, DifferentKinds, NotADensity, NotLinear, StatisticsMissing)
+"""Refusals of what this model cannot do, however the request is written: 409."""
 LATER = (408, 429, 503, 507)
 """What may be asked again as it is: such answers say when."""
 
@@ -69,9 +71,7 @@ def problem_of(error: BaseException) -> HttpProblem:
         return error
     if isinstance(error, FileInUse):
         return HttpProblem(503, error.problem, error.hint)
-    if isinstance(error, (ForgettingUnseen, DifferentKinds, NotADensity, NotLinear)):
-        return HttpProblem(409, error.problem, error.hint)
-    if isinstance(error, BadSetting) and "without its statistics" in error.problem:
+    if isinstance(error, CANNOT):
         return HttpProblem(409, error.problem, error.hint)
     if isinstance(error, SufficeError):
         return HttpProblem(422, error.problem, error.hint)
