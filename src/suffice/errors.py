@@ -86,13 +86,9 @@ class SufficeError(ValueError):
     """
 
     def __init__(
-        self,
-        problem: str | Phrase,
-        *,
-        hint: str,
-        place: object = None,
+        self, problem: str | Phrase, *, hint: str, place: object = None,
         within: tuple[object, ...] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._words, self.place, self._within = problem, place, within
         places = (*(() if place is None else (place,)), *within)
         self.problem = _public(": ".join(map(str, (*places, problem))))
@@ -175,12 +171,9 @@ def _public(words: str) -> str:
 
 
 def _rebuilt(
-    kind: type[SufficeError],
-    problem: str | Phrase,
-    hint: str,
-    place: object,
+    kind: type[SufficeError], problem: str | Phrase, hint: str, place: object,
     within: tuple[object, ...],
-) -> SufficeError:
+) -> SufficeError:  # fmt: skip
     return kind(problem, hint=hint, place=place, within=within)
 
 
