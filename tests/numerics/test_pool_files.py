@@ -182,7 +182,7 @@ LIES: dict[str, tuple[Callable[[Opened], None], str]] = {
     "another recipe": (_set("recipe", RECIPE + 1), "fit it again"),
     "an unknown kind": (
         _set("kinds", {"is": "tuple", "items": ["number", "category", "x"]}),
-        "no kind that is known",
+        "of an unknown kind",
     ),
     "other kinds than the columns": (
         _set("kinds", {"is": "tuple", "items": ["number", "category", "number"]}),

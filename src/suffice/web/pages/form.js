@@ -75,7 +75,7 @@ class Field {
       const [low, high] = step === "any" ? [column.low, column.high]
         : [Math.floor(column.low / step) * step, Math.ceil(column.high / step) * step];
       this.slider = el("input", {
-        type: "range", min: low, max: high, step,
+        type: "range", min: low, max: high, step, value: (low + high) / 2,
         "aria-label": `${column.name}, as a slider`,
       });
     }
@@ -111,6 +111,8 @@ class Field {
     }
     this.element?.classList.toggle("blank", cell === null);
     if (cell !== null) this.slider.value = String(cell);
+    // Without a number it stands in the middle, as it did at first.
+    else if (this.input.value === "") this.slider.value = this.slider.defaultValue;
   }
 
   /** @returns {Cell} what the field says; what cannot be read is told beside it, and is blank */
