@@ -298,7 +298,7 @@ def test_predictions_of_a_model_without_names_need_them(spark: Any) -> None:
         [[0.0, 1.0], [1.0, 1.5], [0.5, 2.0], [5.0, 0.0], [6.0, 0.5]], [0, 0, 0, 1, 1]
     )
     frame = spark.createDataFrame([(0.5, 1.0), (1.0, 6.0)], "b double, a double")
-    with pytest.raises(BadSetting, match="without names"):
+    with pytest.raises(BadSetting, match="without column names"):
         predictions(model, frame)
     with pytest.raises(ColumnMismatch, match="1 columns are named, and the model looks at 2"):
         predictions(model, frame, columns=["a"])
