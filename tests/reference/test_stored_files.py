@@ -36,8 +36,10 @@ def test_a_stored_file_says_what_it_said(place: Path, learned: dict[str, Any]) -
     assert found.pop("classes", None) == expected.pop("classes", None)
     assert found.keys() == expected.keys()
     for key, held in found.items():
+        # After more rows a pool decides again, by the rules of the version that learns them.
+        anew = key == "after learning" and place.stem.endswith("_pool")
         for ours, theirs in zip(held, expected[key], strict=True):
-            assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12), key
+            assert ours == pytest.approx(theirs, rel=1e-9, abs=0.01 if anew else 1e-12), key
 
 
 def test_there_are_files_of_every_format_and_every_estimator(learned: dict[str, Any]) -> None:
