@@ -148,6 +148,11 @@ def test_labels_that_are_not_a_number_are_no_labels(any_database: Any) -> None:
     for model in (GaussianDiscriminant("diagonal"), NaiveBayes("gaussian")):
         with pytest.raises(BadLabels, match=r"^t.*(2 of 4 rows have|has) no y"):
             model.fit(copied(any_database, table, "t"), target="y")
+    for adds_up in (True, False):  # NaN alone, which is no null
+        with pytest.raises(BadLabels, match=r"(1 of 3 rows have|row 2 of these has) no y"):
+            NaiveBayes("gaussian").fit(
+                copied(any_database, table.slice(0, 3), "t", adds_up), target="y"
+            )
 
 
 def test_refusals_are_the_same_by_sums_and_by_rows(any_database: Any) -> None:

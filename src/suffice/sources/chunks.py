@@ -111,14 +111,15 @@ def numbers_of(cells: ArrowCells) -> NDArray[np.generic]:
 
 
 def _labels(cells: ArrowCells, wanted: Wanted, place: Place) -> object:
-    if cells.null_count:
-        row = int(np.asarray(cells.is_null().to_numpy(zero_copy_only=False)).argmax())
+    types = import_module("pyarrow").types
+    blank = cells.is_null(nan_is_null=types.is_floating(cells.type))  # NaN is not a label either
+    there = np.asarray(blank.to_numpy(zero_copy_only=False), dtype=bool)
+    if there.any():
         raise BadLabels(
-            f"row {row + 1} of these has no {wanted.target}",
+            f"row {int(there.argmax()) + 1} of these has no {wanted.target}",
             hint="leave out rows without a label: they cannot be used for training",
             place=place,
         )
-    types = import_module("pyarrow").types
     if types.is_integer(cells.type) or types.is_floating(cells.type):
         return cells.to_numpy(zero_copy_only=False)
     return whole_decimals(cells)
@@ -226,7 +227,10 @@ def chunk_of_frame(frame: Any, wanted: Wanted, place: Place) -> Chunk:
 def _frame_labels(column: Any, wanted: Wanted, place: Place) -> object:
     import narwhals as nw
 
-    blank = np.asarray(nw.from_native(column, series_only=True).is_null().to_numpy(), dtype=bool)
+    series = nw.from_native(column, series_only=True)
+    blank = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    if series.dtype.is_float():  # NaN is not a label either
+        blank |= np.asarray(series.is_nan().fill_null(False).to_numpy(), dtype=bool)
     if blank.any():
         raise BadLabels(
             f"row {int(blank.argmax()) + 1} of these has no {wanted.target}",

@@ -84,7 +84,7 @@ class ArrowCells(Protocol):
     def dictionary_encode(self) -> ArrowCells: ...  # noqa: D102
     def drop_null(self) -> Self: ...  # noqa: D102
     def fill_null(self, value: object) -> Self: ...  # noqa: D102
-    def is_null(self) -> ArrowCells: ...  # noqa: D102
+    def is_null(self, *, nan_is_null: bool = ...) -> ArrowCells: ...  # noqa: D102
     def slice(self, start: int, size: int = ...) -> Self: ...  # noqa: D102
     def take(self, places: object) -> Self: ...  # noqa: D102
     def to_numpy(self, *, zero_copy_only: bool) -> NDArray[Any]: ...  # noqa: D102
