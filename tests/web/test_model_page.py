@@ -115,7 +115,7 @@ def test_a_text_page_answers_as_predict_does_and_says_what_it_left_out(
     shown = opened(page)
     check_answers(shown, ["label", "text"], some, predicted(model, asked, capsys))
     shown.fill("#field-0", "You have won a free prize")
-    shown.locator("#shown .verdict", has_text="spam").wait_for()  # a blank form has both classes, too
+    shown.locator("#shown .verdict", has_text="spam").wait_for()
     assert shown.inner_text(".verdict").startswith("spam")
 
 
