@@ -112,15 +112,17 @@ def numbers_of(cells: ArrowCells) -> NDArray[np.generic]:
 
 def _labels(cells: ArrowCells, wanted: Wanted, place: Place) -> object:
     types = import_module("pyarrow").types
-    blank = cells.is_null(nan_is_null=types.is_floating(cells.type))  # NaN is not a label either
-    there = np.asarray(blank.to_numpy(zero_copy_only=False), dtype=bool)
-    if there.any():
-        raise BadLabels(
-            f"row {int(there.argmax()) + 1} of these has no {wanted.target}",
-            hint="leave out rows without a label: they cannot be used for training",
-            place=place,
-        )
-    if types.is_integer(cells.type) or types.is_floating(cells.type):
+    floating = types.is_floating(cells.type)
+    if cells.null_count or floating:  # NaN is not a label either
+        marks = cells.is_null(nan_is_null=floating).to_numpy(zero_copy_only=False)
+        blank = np.asarray(marks, dtype=bool)
+        if blank.any():
+            raise BadLabels(
+                f"row {int(blank.argmax()) + 1} of these has no {wanted.target}",
+                hint="leave out rows without a label: they cannot be used for training",
+                place=place,
+            )
+    if types.is_integer(cells.type) or floating:
         return cells.to_numpy(zero_copy_only=False)
     return whole_decimals(cells)
 
