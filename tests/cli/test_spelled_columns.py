@@ -208,6 +208,24 @@ def test_models_of_columns_that_are_written_in_two_ways_are_not_merged(
     assert "member uses two notations: yes and no (Ja, nein); plain" in done.err
 
 
+def test_inspect_says_how_cells_are_written(
+    tables: tuple[Path, Path], run: Any, tmp_path: Path
+) -> None:
+    model, plain = tmp_path / "m.suffice", tmp_path / "plain.suffice"
+    assert run("fit", tables[0], "-t", "y", "--model", "gda", "-o", model).code == 0
+    assert run("fit", tables[1], "-t", "y", "--model", "gda", "-o", plain).code == 0
+    said = run("inspect", model).out.split("Formats of columns\n")[1].splitlines()
+    assert said[:4] == [
+        "  price: numbers, in $",
+        "  share: percentages (31% is 0.31)",
+        "  saldo: numbers, in €, with decimal commas",
+        "  member: yes and no (Ja, nein)",
+    ]
+    told = json.loads(run("inspect", model, "--json").out)["formats"]
+    assert [f"  {name}: {words}" for name, words in told.items()] == said[:4]
+    assert "Formats of columns" not in run("inspect", plain).out
+
+
 def test_files_of_plain_tables_hold_nothing_new(
     tables: tuple[Path, Path], run: Any, tmp_path: Path
 ) -> None:

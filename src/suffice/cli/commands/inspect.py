@@ -39,12 +39,21 @@ def inspect(model: Path, as_json: bool) -> None:
     account = describe(stored)
     if as_json:
         filled = () if notes.filled is None else notes.filled.names
-        more = {"target": notes.target, "filled": list(filled), "dropped": list(notes.dropped)}
+        more = {
+            "target": notes.target,
+            "filled": list(filled),
+            "dropped": list(notes.dropped),
+            "formats": {name: found.words for name, found in notes.spellings.items()},
+        }
         print_json({**account.to_dict(), **more})
         return
     say(str(account))
     if notes.target is not None:
         say(f"It predicts {shown(notes.target)} from the other columns of a table.")
+    if notes.spellings:
+        say("Formats of columns")
+        for name, found in notes.spellings.items():
+            say(f"  {shown(name)}: {shown(found.words)}")
     if notes.filled is not None and notes.filled.names:
         say(f"Blank cells of {listed(notes.filled.names)} are filled with their means.")
     if notes.dropped:
