@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from suffice.report.figures import HINT, Album, grid
 from suffice.report.html_page import document
 from suffice.report.markup import bar, listing, name, table, text
 from suffice.sources.arrow_frames import frame_of
-from suffice.training.clusters.clustering import Clusters, differences
-from suffice.training.clusters.latent import LatentClusters, class_differences
+from suffice.training.clusters.latent_clusters import LatentClusters
+from suffice.training.clusters.normal_clusters import Clusters
+
+if TYPE_CHECKING:
+    from suffice.training.clusters.found_clusters import FoundClusters
 
 SHOWN = 4
 """Columns that are drawn over each other, two at a time: those that set clusters apart most."""
@@ -24,7 +27,7 @@ TRIALS = 10
 
 
 def clusters_page(
-    found: Clusters | LatentClusters,
+    found: FoundClusters,
     *,
     title: str | None = None,
     source: str = "",
@@ -60,7 +63,7 @@ def clusters_page(
     return document(title or "Clusters", origin, main, album)
 
 
-def _table(found: Clusters | LatentClusters) -> str:
+def _table(found: FoundClusters) -> str:
     size = found.rows.table.size
     rows = [
         (
@@ -83,22 +86,17 @@ def _table(found: Clusters | LatentClusters) -> str:
     return said + table(heads, rows, figures=(1, 2, 4, 5)) + more
 
 
-def _apart(found: Clusters | LatentClusters) -> str:
+def _apart(found: FoundClusters) -> str:
     if len(found.clusters) < 2:
         return ""
-    if isinstance(found, Clusters):
-        lines = [(one.number, differences(one)) for one in found.clusters]
-        how = "By its means; sd is the standard deviation within clusters."
-    else:
-        lines = [(one.number, class_differences(one)) for one in found.clusters]
-        how = "The most informative column first."
     parts = [
-        f"<h3>Cluster {number}</h3>{listing([text(s) for s in said])}" for number, said in lines
+        f"<h3>Cluster {one.number}</h3>{listing([text(s) for s in found.differences(one)])}"
+        for one in found.clusters
     ]
-    return f"<p>{how}</p>{''.join(parts)}"
+    return f"<p>{found.apart_in_words}</p>{''.join(parts)}"
 
 
-def _pictures(found: Clusters | LatentClusters, album: Album) -> str:
+def _pictures(found: FoundClusters, album: Album) -> str:
     """Return clusters over pairs of the columns that set them apart most; of numbers only."""
     if not isinstance(found, Clusters) or len(found.rows.names) < 2:
         return ""
@@ -129,7 +127,7 @@ def _pictures(found: Clusters | LatentClusters, album: Album) -> str:
     return grid(drawn) + some
 
 
-def _choice(found: Clusters | LatentClusters, album: Album) -> str:
+def _choice(found: FoundClusters, album: Album) -> str:
     """Return what else was tried, where there was a choice."""
     model = found.mixture
     trials: list[dict[str, Any]] = model.trials_
@@ -162,7 +160,7 @@ def _number(value: float) -> str:
     return f"{value:,.1f}" if np.isfinite(value) else "none: it collapsed"
 
 
-def _care(found: Clusters | LatentClusters) -> list[str]:
+def _care(found: FoundClusters) -> list[str]:
     """Return what a reader has to know before believing it."""
     said = []
     if not found.mixture.converged_:

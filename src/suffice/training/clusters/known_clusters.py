@@ -9,8 +9,8 @@ from suffice.places import Place
 from suffice.rows.cells import NUMBER
 from suffice.sources.local import joined_chunks
 from suffice.sources.source import Chunk
-from suffice.training.clusters.clustering import described_mixture
-from suffice.training.clusters.latent import described_classes
+from suffice.training.clusters.latent_clusters import described_classes
+from suffice.training.clusters.normal_clusters import described_mixture
 from suffice.training.clusters.numeric_rows import NumericRows, with_a_cell
 from suffice.training.model_rows import ModelRows
 from suffice.training.saved_models import MIXTURE, load_saved
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.tables.table_reading import TableReading
-    from suffice.training.clusters.clustering import Clusters
-    from suffice.training.clusters.latent import LatentClusters
+    from suffice.training.clusters.found_clusters import FoundClusters
     from suffice.training.hooks import Hooks
 
 
 def clusters_of(
     model: Path, tables: Sequence[str], reading: TableReading, hooks: Hooks
-) -> Clusters | LatentClusters:
+) -> FoundClusters:
     """Read a table as a file of clusters needs it, and say how its rows fall into them.
 
     Of a table that is larger than memory, the first rows are looked at, and that is said.
