@@ -36,34 +36,25 @@ FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "aut
 """What `--covariance` may be, besides three letters."""
 
 
-class Smoothing(ParamType):
+class NumberOr(ParamType):
     """A number, or a word that lets the data decide."""
 
     name = "number"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return a number, or "held-out"."""
-        if value == "held-out":
-            return value
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} must be a number or held-out", param, ctx)
-
-
-class Penalty(ParamType):
-    """A number, or a word that lets the data decide."""
-
-    name = "number"
+    def __init__(self, *words: str, whole: bool = False) -> None:
+        self.words = words
+        self.whole = whole
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return a number, "auto" or "average"."""
-        if value in ("auto", "average"):
+        """Return a number, or one of the words."""
+        if value in self.words:
             return value
         try:
-            return float(value)
+            return int(value) if self.whole else float(value)
         except ValueError:
-            self.fail(f"{value!r} must be a number, auto or average", param, ctx)
+            kind = "a whole number" if self.whole else "a number"
+            others = ", ".join((kind, *self.words[:-1]))
+            self.fail(f"{value!r} must be {others} or {self.words[-1]}", param, ctx)
 
 
 class ModelName(click.Choice[str]):
@@ -72,21 +63,6 @@ class ModelName(click.Choice[str]):
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """Return the name that stands in files."""
         return super().convert(usual_name(str(value)), param, ctx)
-
-
-class FactorCount(ParamType):
-    """A whole number, or a word that lets the data decide."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return a whole number, or "auto"."""
-        if value == "auto":
-            return value
-        try:
-            return int(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither a whole number nor auto", param, ctx)
 
 
 class Priors(ParamType):
@@ -141,7 +117,7 @@ class Priors(ParamType):
     help="gda, qda: 0 … 1, how far correlations are shrunk towards zero.  [default: 0]",
 )  # fmt: skip
 @click.option(
-    "--factors", metavar="N", type=FactorCount(),
+    "--factors", metavar="N", type=NumberOr("auto", whole=True),
     help="gda, qda: explain the covariances by N common factors, for many columns and few rows; "
     "auto chooses how many.  [default: none]",
 )  # fmt: skip
@@ -156,17 +132,17 @@ class Priors(ParamType):
     "(by column type), or select (by fit to the rows).  [default: auto]",
 )  # fmt: skip
 @click.option(
-    "--smoothing", metavar="N", type=Smoothing(),
+    "--smoothing", metavar="N", type=NumberOr("held-out"),
     help="naive-bayes, text: additive smoothing: how many rows are added to each category, or "
     "occurrences to each term; held-out chooses it from the data.  [default: 1; of text, held-out]",
 )  # fmt: skip
 @click.option(
-    "--temperature", metavar="P", type=Smoothing(),
+    "--temperature", metavar="P", type=NumberOr("held-out"),
     help="naive-bayes: 0 … 1, how strongly the evidence of the columns counts, less than 1 where "
     "they repeat each other; held-out chooses it.  [default: 1]",
 )  # fmt: skip
 @click.option(
-    "--penalty", metavar="N", type=Penalty(),
+    "--penalty", metavar="N", type=NumberOr("auto", "average"),
     help="logistic: strength of the penalty on large coefficients; auto chooses it, average "
     "averages over many.  [default: 0]",
 )  # fmt: skip
