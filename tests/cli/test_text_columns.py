@@ -6,10 +6,11 @@ import csv
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import suffice
-from tests.reference.text_tables import tickets
+from tests.reference.text_tables import tickets, visits
 
 
 @pytest.fixture
@@ -57,6 +58,23 @@ def test_auto_takes_the_model_that_reads_texts_where_they_tell_more(table: Any) 
     found = suffice.train(table, target="state", model="best")
     assert found.choice is not None
     assert found.choice.model == "naive Bayes (mixed, with text)"
+
+
+@pytest.mark.slow
+def test_a_pool_reads_texts_and_its_file_answers_like_it(tmp_path: Any, run: Any) -> None:
+    made = visits(size=400, training=400)
+    frame = pd.DataFrame(made.columns).assign(state=made.labels)
+    found = suffice.train(frame, target="state", model="auto")
+    assert found.choice is not None
+    assert found.choice.model == "pool of models"
+    assert tuple(found.estimator.texts_) == made.texts
+    assert not found.dropped
+    found.save(tmp_path / "model.suffice")
+    again = suffice.load(tmp_path / "model.suffice")
+    asked = frame.drop(columns="state").head(9)
+    np.testing.assert_array_equal(again.predict_proba(asked), found.estimator.predict_proba(asked))
+    told = run("inspect", tmp_path / "model.suffice").out
+    assert all(f"beside them the words of {name}: belief" in told for name in made.texts)
 
 
 def test_a_last_row_of_sums_is_named(tmp_path: Any) -> None:

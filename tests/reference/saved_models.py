@@ -299,6 +299,9 @@ CASES: dict[str, Case] = {
     "pool, gaps": Case(
         lambda: suffice.Pool(("GDA on ranks", "forest")), gappy, alone=False
     ),
+    "pool, texts": Case(
+        lambda: suffice.Pool(["naive Bayes"], ["subject", "body"]), texts, alone=False
+    ),
     "pool, one class": Case(suffice.Pool, one_class, alone=False),
     "perceptron": Case(lambda: suffice.Perceptron(random_state=0), separated, forgets=False),
     "perceptron, words": Case(

@@ -29,6 +29,11 @@ class Pool(StatisticsClassifier):
     members : "auto" or list of str
         Names of members: see `suffice.models.pool.members.MEMBERS`. The class shares are always
         among them.
+    texts : "auto" or list of str or int
+        Columns of texts, by name or position, which are known by their words; "auto" takes those
+        whose cells have several words each and are nearly all different, [] none. No member reads
+        them: what words say multiplies what the members say of all other columns, believed as far
+        as rows that neither has seen bear out.
 
     Attributes
     ----------
@@ -37,7 +42,9 @@ class Pool(StatisticsClassifier):
     log_losses_ : dict
         {member: judged log-loss in nats a row}.
     log_loss_, accuracy_ : float
-        Judged, of the pool itself.
+        Judged, of the pool itself, with what texts say.
+    texts_ : dict
+        {column of texts: how far it is believed}, the factor of its words' log odds.
     left_out_ : tuple of str
         Members that had too many rows, columns or classes for their time, or too few to learn.
     classes_ : (k,)
@@ -71,8 +78,11 @@ class Pool(StatisticsClassifier):
 
         def _now(self) -> LearnedPool: ...
 
-    def __init__(self, members: str | Sequence[str] = AUTO) -> None:
+    def __init__(
+        self, members: str | Sequence[str] = AUTO, texts: str | Sequence[str | int] = AUTO
+    ) -> None:
         self.members = members
+        self.texts = texts
 
     # Answers
 
@@ -90,7 +100,10 @@ class Pool(StatisticsClassifier):
         return self._now().explain(X, of, against)
 
     def member_probabilities(self, X: object) -> dict[str, Any]:
-        """Return what each member says that has a part in the answer: {name: (n, k)}."""
+        """Return what each member says that has a part in the answer: {name: (n, k)}.
+
+        Of columns of texts members know nothing.
+        """
         learned = self._now()
         found: dict[str, object] = learned.model.posteriors(learned.rows(X))
         return found
@@ -118,6 +131,16 @@ class Pool(StatisticsClassifier):
         """The share of each member in the answer."""
         model = self._now().model
         return dict(zip(model.members, model.shares.tolist(), strict=True))
+
+    @property
+    def texts_(self) -> dict[str, float]:
+        """How far each column of texts is believed; nothing where there is none."""
+        learned = self._now()
+        beside, names = learned.model.texts, learned.columns.names
+        if beside is None:
+            return {}
+        pairs = zip(beside.places, beside.factors.tolist(), strict=True)
+        return {names[place]: factor for place, factor in pairs}
 
     @property
     def members_(self) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ class Candidate:
 def beside_texts(
     asked: tuple[Candidate, ...], texts: tuple[str, ...], rows: LabelledRows
 ) -> tuple[Candidate, ...]:
-    """Return candidates that do not see columns of texts, and naive Bayes, which does.
+    """Return candidates that do not see columns of texts; naive Bayes and the pool, which do.
 
     Of nothing but texts there is no other model.
     """
@@ -86,7 +86,13 @@ def beside_texts(
     single = Candidate(WITH_TEXTS, "naive Bayes (mixed, with text)", model, GENERATIVE, len(asked))
     if read_table(rows.X).width == len(texts):
         return (single,)
-    return (*(replace(one, without=texts) for one in asked), single)
+    plain = [replace(one, without=texts) for one in asked if one.key != POOL]
+    pools = [
+        replace(one, model=learner_named("Pool", texts=texts), rank=len(asked) + 1)
+        for one in asked
+        if one.key == POOL
+    ]
+    return (*plain, single, *pools)
 
 
 def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:

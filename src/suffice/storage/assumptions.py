@@ -48,6 +48,11 @@ def assumptions(stored: StoredModel) -> list[str]:
         return [
             "new rows come from the same distribution as the training rows",
             "members are weighted by how well they predict rows they have not seen",
+            *(
+                ["texts are independent of the other columns within a class, as far as believed"]
+                if model.texts is not None
+                else []
+            ),
         ]
     if stored.estimator == "Perceptron":
         return ["a plane separates the classes, or nearly so; its scores are not probabilities"]

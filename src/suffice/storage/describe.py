@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from suffice.errors import listed
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
 
@@ -49,12 +51,16 @@ class MemberAccount:
 
 @dataclass(frozen=True, slots=True)
 class PoolAccount:
-    """The members of a pool, how good it is on rows that it has not seen, and rows it keeps."""
+    """The members of a pool, how good it is on rows that it has not seen, and rows it keeps.
+
+    texts  columns that no member reads, and how far their words are believed beside the members
+    """
 
     members: tuple[MemberAccount, ...]
     log_loss: float
     accuracy: float
     kept: int
+    texts: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as what JSON can hold."""
@@ -65,6 +71,7 @@ class PoolAccount:
             "log_loss": self.log_loss,
             "accuracy": self.accuracy,
             "kept_rows": self.kept,
+            **({"texts": dict(self.texts)} if self.texts else {}),
         }
 
     def lines(self) -> list[str]:
@@ -76,6 +83,10 @@ class PoolAccount:
         return [
             f"{_counted(len(told), 'member', 'members')}, evaluated on rows that each had not seen",
             *told,
+            *(
+                f"  beside them the words of {name}: belief {belief:.3g}"
+                for name, belief in self.texts.items()
+            ),
             f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
             "",
             f"It keeps {_counted(self.kept, 'row', 'rows')}: anyone with the file can read them.",
@@ -233,7 +244,7 @@ def describe(stored: StoredModel) -> Account:
         tuple(_assumed(stored)),
         streams if linear else state["statistics"] is not None,
         not linear and state["statistics"] is not None and "latent" not in state,
-        _pool(model, state["statistics"]) if name_of(model) == "PoolModel" else None,
+        _pool(model, state) if name_of(model) == "PoolModel" else None,
         _mixture(stored) if "mixture" in state else None,
     )
 
@@ -256,11 +267,15 @@ def _mixture(stored: StoredModel) -> MixtureAccount:
     )
 
 
-def _pool(model: Any, statistics: Any) -> PoolAccount:
+def _pool(model: Any, state: Mapping[str, Any]) -> PoolAccount:
     """Return what only a pool has."""
+    beside, names = model.texts, state["columns"].names
+    pairs = () if beside is None else zip(beside.places, beside.factors.tolist(), strict=True)
     judged = zip(model.members, model.shares.tolist(), model.log_losses.tolist(), strict=True)
     members = tuple(MemberAccount(*one) for one in judged)
-    return PoolAccount(members, model.log_loss, model.accuracy, len(statistics.sample.rows))
+    texts = {names[place]: belief for place, belief in pairs}
+    kept = len(state["statistics"].sample.rows)
+    return PoolAccount(members, model.log_loss, model.accuracy, kept, texts)
 
 
 def _law_account(stored: StoredModel) -> Account:

@@ -81,6 +81,7 @@ DATACLASSES = {
     "TextRecord": "suffice.models.text.learner",
     "TextWordColumns": "suffice.models.naive_bayes.families.texts.words",
     "TextWords": "suffice.models.naive_bayes.families.texts.words",
+    "TextsBeside": "suffice.models.pool.texts",
     "Tokens": "suffice.models.text.tokens",
 }
 """Everything else, by its fields."""

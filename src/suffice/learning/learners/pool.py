@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,17 +30,17 @@ from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
 from suffice.places import Phrase, RowAt
-from suffice.rows import BOOLEAN, is_sparse, read_table
+from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 from suffice.statistics.row_sample import END, MOST, WithRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.rows import FloatArray, Label, Table
 
 AUTO = "auto"
-"""All members."""
+"""All members; and all columns that look like texts."""
 ALL_BLANK = "all blank"
 """What an explanation calls the part of a row of blanks: it belongs to no column."""
 
@@ -49,8 +50,10 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
     """Learns a pool of models; the settings are those of Pool."""
 
     members: str | Sequence[str] = AUTO
+    texts: str | Sequence[str | int] = AUTO
 
     name: ClassVar[str] = "Pool"
+    later_settings: ClassVar[Mapping[str, object]] = {"texts": AUTO}
     without: ClassVar[frozenset[str]] = frozenset(
         ("log_joint", "log_density", "estimate_priors", "with_priors", "vouch")
     )  # there are posteriors, and no density
@@ -87,10 +90,50 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
                 )
         if names == ():
             raise BadSetting("a pool needs members", hint='name some, or members="auto"')
+        self._check_texts()
 
-    def of_model(self) -> PoolLearner:
-        """Return the members as `suffice.models` has them."""
-        return PoolLearner(self.names)
+    def _check_texts(self) -> None:
+        """Refuse what names no columns."""
+        given: Any = self.texts
+        if isinstance(given, str) and given == AUTO:
+            return
+        whole = isinstance(given, (list, tuple)) and all(
+            isinstance(one, str) or (isinstance(one, Integral) and not isinstance(one, bool))
+            for one in given
+        )
+        if not whole:
+            raise BadSetting(
+                f"texts={given!r:.60} is not known",
+                hint='"auto", or a list of columns that hold texts: ["message"]; [] is none',
+            )
+
+    def of_model(self, columns: Columns | None = None) -> PoolLearner:
+        """Return the members as `suffice.models` has them, and which of the columns are texts."""
+        if columns is None or self.texts == AUTO:
+            return PoolLearner(self.names)
+        return PoolLearner(self.names, tuple(self._place(one, columns) for one in self.texts))
+
+    @staticmethod
+    def _place(asked: str | int, columns: Columns) -> int:
+        """Return the place of a column of texts, or refuse one that is not there or holds none."""
+        names = columns.names
+        if isinstance(asked, str) and asked not in names:
+            raise BadSetting(
+                f"texts names {asked!r:.60}, which is not a column",
+                hint=f"{meant(asked, names)}the columns are {listed(names)}",
+            )
+        place = names.index(asked) if isinstance(asked, str) else int(asked)
+        if not 0 <= place < len(names):
+            raise BadSetting(
+                f"texts names column {place}, of {len(names)} columns",
+                hint="columns are counted from 0",
+            )
+        if columns.columns[place].kind != CATEGORY:
+            raise BadSetting(
+                f"texts names {names[place]!r:.60}, which holds no texts",
+                hint="leave it out of texts, or give its cells as text",
+            )
+        return place
 
     # Rows
 
@@ -155,7 +198,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
     def estimate(self, learned: Learned[WithRows, PoolFit]) -> PoolFit:
         """Judge every member by rows that it has not seen, and find their shares."""
         kinds = tuple(column.kind for column in learned.columns.columns)
-        return self.of_model().fit(learned.statistics, kinds)
+        return self.of_model(learned.columns).fit(learned.statistics, kinds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,14 +234,17 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         """Split the log odds of every row by column: what it changes when it is filled in."""
         model, classes = self.model, self.classes
         pair = comparison(model.labels, of, against)
-        found = explain_pool(model, self.rows(X), pair)
+        rows, names = self.rows(X), self.columns.names
+        found = explain_pool(model, rows, pair)
+        words = {} if model.words is None else model.words.words(rows, found.of, found.against)
         return Explanation(
             classes[found.of],
             classes[found.against],
             found.baseline,
             found.contributions,
             None,
-            (*self.columns.names, ALL_BLANK),
+            (*names, ALL_BLANK),
+            {names[j]: tuple(said) for j, said in words.items()} or None,
         )
 
     def judged(self, X: object, y: object) -> FloatArray:

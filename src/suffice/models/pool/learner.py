@@ -14,6 +14,7 @@ from suffice.models.pool.coding import Coding
 from suffice.models.pool.folded_rows import FoldedRows
 from suffice.models.pool.members import FALLBACK, MEMBERS
 from suffice.models.pool.model import PoolModel, training_rows
+from suffice.models.pool.texts import HeldTexts, JudgedBesidePool, text_places, without_texts
 from suffice.rows import NUMBER
 from suffice.rows.category_codes import BLANK, coded_columns
 from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
@@ -47,12 +48,14 @@ class PoolFit:
 class PoolLearner:
     """Learns a PoolModel: summarize, then fit.
 
-    `members` are names of `suffice.models.pool.members.MEMBERS`; None is all of them. What is kept
+    `members` are names of `suffice.models.pool.members.MEMBERS`; None is all of them. `texts` are
+    the places of columns of texts; None is those that look like it. What is kept
     of the rows is a sample of at most 2,048, chosen by their hashes: it merges and forgets, and
     does not depend on the order in which they came.
     """
 
     members: tuple[str, ...] | None = None
+    texts: tuple[int, ...] | None = None
 
     def summarize(
         self,
@@ -94,7 +97,9 @@ class PoolLearner:
         labels = statistics.labels
         if not labels:
             raise BadRows("there are no rows to learn from", hint="every row has weight zero")
-        table, codes, weights = training_rows(statistics.sample, kinds, labels)
+        whole, codes, weights = training_rows(statistics.sample, kinds, labels)
+        places = text_places(whole, self.texts) if min(len(labels), len(codes)) > 1 else ()
+        table = without_texts(whole, places)
         coding = Coding.of(table, weights)
         rows = FoldedRows(coding.code(table), codes, weights, len(labels))
         totals = np.array([statistics.held.groups[label].weight for label in labels])
@@ -111,9 +116,14 @@ class PoolLearner:
         posteriors = np.stack([one.posterior for one in judged.values()])
         fallback = list(judged).index(FALLBACK)
         shares, posterior = cross_fitted_pool(posteriors, codes, weights, rows.folds, fallback)
-        places = np.arange(len(rows))
-        losses = -np.log(np.maximum(posteriors[:, places, codes], LEAST)) @ weights / weights.sum()
-        loss = -np.log(np.maximum(posterior[places, codes], LEAST)) @ weights / weights.sum()
+        beside = None
+        if places:
+            held = HeldTexts.of(whole, places)
+            judging = JudgedBesidePool(held, posterior, codes, weights, rows.folds)
+            beside, posterior = judging.weighed(places)
+        at = np.arange(len(rows))
+        losses = -np.log(np.maximum(posteriors[:, at, codes], LEAST)) @ weights / weights.sum()
+        loss = -np.log(np.maximum(posterior[at, codes], LEAST)) @ weights / weights.sum()
         right = (posterior.argmax(axis=1) == codes) @ weights / weights.sum()
         model = PoolModel(
             labels,
@@ -126,6 +136,7 @@ class PoolLearner:
             float(loss),
             float(right),
             sample=statistics.sample,
+            texts=beside,
         )
         ready = {name: one.answer for name, one in judged.items() if one.answer is not None}
         known = model.knowing(coding, rows, ready)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from suffice.engines.threads import in_order, pinned
 from suffice.models.pool.coding import Coding
 from suffice.models.pool.folded_rows import FoldedRows
 from suffice.models.pool.members import FALLBACK, MEMBERS
+from suffice.models.pool.texts import HeldTexts, PoolTexts, without_texts
 from suffice.rows import NUMBER
 from suffice.rows.tables import table_of_columns
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.pool.member import Answer
+    from suffice.models.pool.texts import TextsBeside
     from suffice.rows import FloatArray, IntArray, Label, Table
     from suffice.statistics.row_sample import RowSample
 
@@ -70,6 +72,7 @@ class PoolModel:
     log_loss, accuracy   judged, of the pool itself; shares found without the judged fold
     recipe           see RECIPE
     sample           the rows; None in a file, where they stand beside it
+    texts            columns of texts, which no member reads; None where there are none
     """
 
     labels: tuple[Label, ...]
@@ -83,6 +86,12 @@ class PoolModel:
     accuracy: float
     recipe: int = RECIPE
     sample: RowSample | None = None
+    texts: TextsBeside | None = field(default=None, metadata={"later": True})
+
+    @property
+    def text_places(self) -> tuple[int, ...]:
+        """Which columns are read as texts."""
+        return () if self.texts is None else self.texts.places
 
     @property
     def log_priors(self) -> FloatArray:
@@ -94,8 +103,19 @@ class PoolModel:
     def _coded(self) -> tuple[Coding, FoldedRows]:
         assert self.sample is not None
         table, codes, weights = training_rows(self.sample, self.kinds, self.labels)
+        table = without_texts(table, self.text_places)
         coding = Coding.of(table, weights)
         return coding, FoldedRows(coding.code(table), codes, weights, len(self.labels))
+
+    @cached_property
+    def words(self) -> PoolTexts | None:
+        """What the words of texts say; they are learned again from the rows."""
+        if self.texts is None:
+            return None
+        assert self.sample is not None
+        table, codes, weights = training_rows(self.sample, self.kinds, self.labels)
+        held = HeldTexts.of(table, self.text_places)
+        return PoolTexts.learned(self.texts, held, codes, len(self.labels), weights)
 
     def strange_member(self) -> str | None:
         """Return a member that these rows do not allow, or whose grid is of other settings."""
@@ -133,17 +153,20 @@ class PoolModel:
         return self
 
     def posteriors(self, table: Table) -> dict[str, FloatArray]:
-        """Return what each member that answers says: posteriors (n, k), by name."""
+        """Return what each member that answers says: posteriors (n, k), by name; not of texts."""
         return {name: self._posterior(table, {name: (1.0, answer)})
                 for name, (_, answer) in self._answers.items()}  # fmt: skip
 
     def posterior(self, table: Table, *, log: bool = False) -> FloatArray:
         """Return p(y | x) of rows (n, d), one column a class, or its logarithm."""
         found = self._posterior(table, self._answers)
+        if self.words is not None:
+            found = self.words.posterior(table, found)
         return np.log(np.maximum(found, np.finfo(np.float64).tiny)) if log else found
 
     def _posterior(self, table: Table, answers: dict[str, tuple[float, Answer]]) -> FloatArray:
         coding, training = self._coded
+        table = without_texts(table, self.text_places)
         found = np.zeros((table.size, len(self.labels)))
         step = BLOCK // max(1, training.rows.width * len(self.labels))
         step = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, step))

@@ -66,8 +66,13 @@ class Terms:
         weights: FloatArray | None = None,
     ) -> list[TermCounts]:
         """Return the counts of each class 0 … size - 1; a weight counts repetitions."""
-        found = self.hashed(documents)
-        rows = np.repeat(np.arange(len(documents)), np.diff(found.indptr))
+        return self.counted(self.hashed(documents), codes, size, weights)
+
+    def counted(
+        self, found: TermHashes, codes: IntArray, size: int, weights: FloatArray | None = None
+    ) -> list[TermCounts]:
+        """Return the same counts of documents that were cut into terms."""
+        rows = np.repeat(np.arange(len(codes)), np.diff(found.indptr))
         amounts = found.counts.astype(np.float64)
         if weights is not None:
             amounts *= weights[rows]
@@ -112,7 +117,13 @@ class TermLaws:
         self, documents: Sequence[str | bytes], codes: IntArray, weights: FloatArray
     ) -> TermScores:
         """Return the scores of learned documents as if each had never been, for any smoothing."""
-        known = self.index.known(self.family.hashed(documents))
+        return self.left_out_of(self.family.hashed(documents), codes, weights)
+
+    def left_out_of(
+        self, documents: TermHashes, codes: IntArray, weights: FloatArray
+    ) -> TermScores:
+        """Return the same of documents that were cut into terms."""
+        known = self.index.known(documents)
         hits = self.index.hits(known)
         own = self.index.classes[hits.entries] == codes[known.rows[hits.known]]
         left_out = LeftOut(codes, weights, own.astype(np.float64))

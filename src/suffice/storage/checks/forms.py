@@ -247,6 +247,14 @@ FORMS: dict[str, dict[str, str]] = {
         "accuracy": "weight",
         "recipe": "count",
         "sample": "?=RowSample",
+        "texts": "?=TextsBeside k",
+    },
+    "TextsBeside": {
+        "places": "places",
+        "belief": "scale",
+        "alphas": "scale t",
+        "factors": "scale t",
+        "shifts": "moderate k",
     },
     "TextRecord": {
         "labels": "labels k",

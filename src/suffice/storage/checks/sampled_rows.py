@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.rows.cells import BOOLEAN, NUMBER
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.statistics.row_sample import END, MOST
 from suffice.storage.checks.form_checks import refusal
 from suffice.storage.checks.rules import exceeds
@@ -50,8 +50,21 @@ def check_pool(state: Mapping[str, Any]) -> None:
         raise refusal("columns", "are not those of the model")
     if any(column.levels for column in columns.columns) or state["chosen"] is not None:
         raise refusal("columns", "say more than a pool knows")
+    _check_texts(model)
     _check_statistics(statistics, model)
     _check_rows(statistics, model)
+
+
+def _check_texts(model: Any) -> None:
+    """Refuse columns of texts that are none, or numbers of other columns than these."""
+    if model.texts is None:
+        return
+    places = model.texts.places
+    known = all(place < len(model.kinds) and model.kinds[place] == CATEGORY for place in places)
+    if not places or not known or len(set(places)) < len(places):
+        raise refusal("model.texts", "are not columns that may hold texts, each once")
+    if len(model.texts.alphas) != len(places):
+        raise refusal("model.texts", "say more or less than of each column of texts")
 
 
 def _check_statistics(statistics: Any, model: Any) -> None:
@@ -80,6 +93,8 @@ def _check_rows(statistics: Any, model: Any) -> None:
             raise refusal(SAMPLE, "holds a row that is none of this model")
         if not _are_cells(row.cells, model.kinds):
             raise refusal(SAMPLE, "holds a row of other cells")
+        if any(not isinstance(row.cells[j], str | None) for j in model.text_places):
+            raise refusal(SAMPLE, "holds a row whose text is none")
         held[row.label] += row.weight
     groups = statistics.held.groups
     if any(exceeds(held[label], group.weight) for label, group in groups.items()):
