@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,19 @@ import numpy as np
 
 from benchmarks.small_tables.tables import names, table
 from suffice import (
+    BernoulliNaiveBayes,
+    ComplementNaiveBayes,
     GaussianDiscriminant,
     LogisticRegression,
     MixtureDiscriminant,
+    MultinomialNaiveBayes,
     NaiveBayes,
     Pool,
 )
+from suffice.estimators.conformal import sets as by_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 FEWEST = 100
@@ -46,10 +51,16 @@ MODELS: dict[str, Callable[[], Any]] = {
     "spherical": lambda: GaussianDiscriminant("spherical"),
     "factors": lambda: GaussianDiscriminant(factors=2),
     "predictive": lambda: GaussianDiscriminant(predictive=1.0),
+    "Poisson": lambda: NaiveBayes("poisson"),
+    "multinomial": MultinomialNaiveBayes,
+    "Bernoulli": BernoulliNaiveBayes,
+    "complement": ComplementNaiveBayes,
     "mixtures": lambda: MixtureDiscriminant(components=2, random_state=0),
     "pool": Pool,
 }
 """Estimators with fixed settings; a pool weighs its members by the rows."""
+BY_FOLDS = ("mixtures", "pool")
+"""Estimators that are refitted for every fold: their sets are made in one way only."""
 WAYS: dict[str, dict[str, Any]] = {
     "all": {},
     "class": {"within": "class"},
@@ -78,41 +89,80 @@ def measure_sets(
     known = json.loads(store.read_text()) if store is not None and store.exists() else {}
     print("| model | table | splits | asked | all | se | size | class | random | CPU s |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for called in models or MODELS:
-        for name in chosen or names():
-            if len(table(name)[1]) < FEWEST:
-                continue
+    for name in chosen or names():
+        if len(table(name)[1]) < FEWEST:
+            continue
+        for called in models or MODELS:
             cell = known.setdefault(f"{called}/{name}/{plan.rows}", {"splits": 0, "sums": {}})
             start = time.process_time()
-            asked = _affordable(MODELS[called], name, plan) if not cell["splits"] else cell["asked"]
+            asked = _affordable(called, name, plan) if not cell["splits"] else cell["asked"]
             cell["asked"] = asked
             while asked and cell["splits"] < plan.splits:
-                _split(cell, MODELS[called], name, plan.rows, asked)
+                _split(cell, called, name, plan.rows, asked)
                 if time.process_time() - start > SLACK * plan.seconds:
                     break
             if store is not None:
                 store.write_text(json.dumps(known, indent=0) + "\n")
             print(_line(name, called, cell, time.process_time() - start), flush=True)
+    for called in models or MODELS:
         print(_summary(known, called), flush=True)
 
 
-def _affordable(model: Callable[[], Any], name: str, plan: Plan) -> int:
+def _affordable(called: str, name: str, plan: Plan) -> int:
     """Return how many rows a split can ask about within the time; 0 where the model refuses."""
     trial: dict[str, Any] = {"splits": 0, "sums": {}}
-    _split(trial, model, name, plan.rows, TRIED[0])  # compiles
-    if not trial["sums"]:
-        return 0
     spent = []
-    for some in TRIED:
+    for some in (TRIED[0], *TRIED):  # the first compiles
         start = time.process_time()
-        _split(trial, model, name, plan.rows, some)
+        _split(trial, called, name, plan.rows, some)
         spent.append(time.process_time() - start)
-    each = max((spent[1] - spent[0]) / (TRIED[1] - TRIED[0]), 1e-6)
-    room = plan.seconds / plan.splits - (spent[0] - TRIED[0] * each)
+        if not trial["sums"]:
+            return 0
+        if spent[-1] > plan.seconds:
+            return TRIED[0]
+    each = max((spent[2] - spent[1]) / (TRIED[1] - TRIED[0]), 1e-6)
+    fixed = max(spent[1] - TRIED[0] * each, 0.0)
+    # Where a fit is what takes long, rows are asked about for as long as it takes.
+    room = max(plan.seconds / plan.splits - fixed, fixed)
     return int(np.clip(room / each, TRIED[0], plan.asked))
 
 
-def _split(cell: dict[str, Any], make: Callable[[], Any], name: str, rows: int, asked: int) -> None:
+class _Remembered:
+    """Unions whose scores are kept: sets are made of the same rows in several ways."""
+
+    def __init__(self, unions: Any) -> None:
+        self.unions, self.codes = unions, unions.codes
+        self.known: dict[tuple[int, int], Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.unions)
+
+    def pairs(self, c: int, start: int) -> Any:
+        if (c, start) not in self.known:
+            self.known[c, start] = self.unions.pairs(c, start)
+        return self.known[c, start]
+
+
+@contextmanager
+def _scores_once() -> Iterator[None]:
+    """Make the scores of one model's rows once, whatever is asked of them."""
+    made: list[Any] = []
+    unions_of = by_rank.unions_of
+
+    def remembered(*asked: Any) -> Any:
+        if not made:
+            unions = unions_of(*asked)
+            made.append(None if unions is None else _Remembered(unions))
+        return made[0]
+
+    by_rank.unions_of = remembered
+    try:
+        yield
+    finally:
+        by_rank.unions_of = unions_of
+
+
+def _split(cell: dict[str, Any], called: str, name: str, rows: int, asked: int) -> None:
     """Learn from some rows, ask about others in every way, and add up what sets held."""
     X, y = table(name)
     seed = cell["splits"]
@@ -121,11 +171,13 @@ def _split(cell: dict[str, Any], make: Callable[[], Any], name: str, rows: int, 
     first = min(rows, len(y) // 2)
     train, test = order[:first], order[first : first + asked]
     labels = y[test]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _scores_once():
         warnings.simplefilter("ignore")
         try:
-            fitted = make().fit(X.iloc[train], y[train])
+            fitted = MODELS[called]().fit(X.iloc[train], y[train])
             for way, settings in WAYS.items():
+                if called in BY_FOLDS and way != "all":
+                    continue
                 found = fitted.prediction_set(
                     X.iloc[test], COVERAGE, rows=(X.iloc[train], y[train]), **settings
                 )
@@ -172,10 +224,10 @@ def _line(name: str, called: str, cell: dict[str, Any], spent: float) -> str:
     share, error = _ratio(cell["sums"]["all"])
     of_class = [_ratio(sums)[0] for what, sums in cell["sums"].items() if what.startswith("=")]
     least = f"{min(of_class):.3f}" if of_class else ""
+    random = f"{_ratio(cell['sums']['random'])[0]:.3f}" if "random" in cell["sums"] else ""
     return (
         f"| {called} | {name} | {cell['splits']} | {cell['asked']} | {share:.3f} | {error:.3f} "
-        f"| {_ratio(cell['sums']['size'])[0]:.2f} | {least} "
-        f"| {_ratio(cell['sums']['random'])[0]:.3f} | {spent:.1f} |"
+        f"| {_ratio(cell['sums']['size'])[0]:.2f} | {least} | {random} | {spent:.1f} |"
     )
 
 

@@ -206,7 +206,7 @@ def prediction_set(
     coverage : float
         The share of rows whose set holds the true class, at least: between 0 and 1.
     within : "all" or "class"
-        The coverage holds over all rows, or in every class by itestimator, for which sets are
+        The coverage holds over all rows, or in every class by itself, for which sets are
         larger.
     rows : (X_train, y_train) or (X_train, y_train, sample_weight)
         The rows of the fit, whole. Without them, those that the model keeps

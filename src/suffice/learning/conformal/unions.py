@@ -18,13 +18,12 @@ from suffice.learning.learners.gaussian import embedded
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant, held_of
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
 from suffice.learning.learners.pool import LearnedPool
-from suffice.models.conformal.added_columns import AddedColumns
+from suffice.models.conformal.added_groups import NORMAL_FORMS, AddedGroups
 from suffice.models.conformal.added_rows import AddedRows
 from suffice.models.conformal.p_values import p_value
 from suffice.models.gaussian.averages.row_samples import array_of
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.naive_bayes.column_blocks import joined_blocks
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.row_samples import blocks_of
 from suffice.models.pool.model import training_rows
 from suffice.rows import read_table
@@ -66,7 +65,7 @@ class DiscriminantUnions:
     codes: IntArray
     asked: FloatArray
     complete: bool
-    ready: AddedRows | AddedColumns | None
+    ready: AddedRows | AddedGroups | None
 
     @classmethod
     def of(cls, learned: LearnedDiscriminant, given: LabelledBatch | None, X: object) -> Self:
@@ -94,17 +93,18 @@ class DiscriminantUnions:
             rows = wider
             held = embedded(learned, ours, columns)
             learned = replace(learned, columns=columns, statistics=held)
-        ready: AddedRows | AddedColumns | None = None
+        ready: AddedRows | AddedGroups | None = None
         model = learned.learner.of_model()
         asked = np.asarray(wide.rows)
         if isinstance(model, GaussianLearner) and not np.isnan(rows).any() and len(codes):
             family = model.family
             log_priors = None if model.priors is None else learned.fit.model.log_priors
             fit, held_rows = learned.fit, np.asarray(rows)
-            if family.covariance == "diagonal" and family.predictive is None:
-                ready = AddedColumns.of(
-                    fit.summary, family.divisor, fit.notes, held_rows, codes, log_priors
-                )
+            if family.covariance in NORMAL_FORMS and family.predictive is None:
+                form = NORMAL_FORMS[family.covariance]
+                group = form.of(fit.summary, family.divisor, fit.notes, held_rows, codes)
+                if group is not None and len(learned.labels) > 1:
+                    ready = AddedGroups((group,), codes, fit.summary.weights, log_priors)
             else:
                 ready = AddedRows.of(family, fit, held_rows, codes, log_priors)
         return cls(learned, np.asarray(rows, dtype=np.float64), codes, asked, complete, ready)
@@ -120,7 +120,10 @@ class DiscriminantUnions:
             return found[np.newaxis], np.array([own])
         part = self.asked[start : start + self.ready.step]
         blank = np.asarray(np.isnan(part).any(axis=1))
-        scores, unsafe = self.ready.scores(np.where(blank[:, np.newaxis], 0.0, part), c)
+        if isinstance(self.ready, AddedGroups):
+            scores, unsafe = self.ready.scores((part,), c)
+        else:
+            scores, unsafe = self.ready.scores(np.where(blank[:, np.newaxis], 0.0, part), c)
         own_scores = -self.learned.model.posterior(part, log=True)[:, c]
         for i in np.flatnonzero(unsafe | blank):
             scores[i], own_scores[i] = self._anew(c, start + int(i))
@@ -144,7 +147,7 @@ class ColumnUnions:
     codes: IntArray
     asked: Any
     complete: bool
-    ready: AddedColumns | None = None
+    ready: AddedGroups | None = None
 
     @classmethod
     def of(cls, learned: LearnedColumns, given: LabelledBatch | None, X: object) -> Self:
@@ -176,11 +179,9 @@ class ColumnUnions:
             found, own = self._anew(c, start)
             return found[np.newaxis], np.array([own])
         part = self.asked[start : start + self.ready.step]
-        cells = self.learned.learner.chosen.product.families[0].transformed(part.parts[0])
-        blank = np.asarray(np.isnan(cells).any(axis=1))
-        scores, unsafe = self.ready.scores(np.where(blank[:, np.newaxis], 0.0, cells), c)
+        scores, unsafe = self.ready.scores(part.parts, c)
         own_scores = -self.learned.model.posterior(part, log=True)[:, c]
-        for i in np.flatnonzero(unsafe | blank):
+        for i in np.flatnonzero(unsafe):
             scores[i], own_scores[i] = self._anew(c, start + int(i))
         return scores, own_scores
 
@@ -195,19 +196,14 @@ class ColumnUnions:
         return _scores(judged)
 
 
-def _ready_columns(learned: LearnedColumns, rows: Any, codes: IntArray) -> AddedColumns | None:
-    """Return formulas where all columns are normal, with a variance for every class."""
-    product, model = learned.learner.chosen.product, learned.fit.model
-    family = product.families[0]
-    plain = len(product.families) == 1 and type(family) is GaussianColumns
-    plain = plain and family.inner.covariance == "diagonal" and family.inner.predictive is None
-    if not plain or model.temperature != 1.0 or model.shares is not None or not len(codes):
+def _ready_columns(learned: LearnedColumns, rows: Any, codes: IntArray) -> AddedGroups | None:
+    """Return formulas where every family has one, and nothing is chosen by the rows again."""
+    learner, model = learned.learner.of_model(), learned.fit.model
+    settings = learner.smoothing, learner.found_temperature
+    if any(isinstance(each, str) for each in settings) or learner.has_texts or not len(codes):
         return None
     given = model.log_priors if learned.learner.has_fixed_priors else None
-    groups = learned.fit.groups[0]
-    cells = family.transformed(rows.parts[0])
-    notes = learned.fit.notes
-    return AddedColumns.of(family.summary(groups), family.inner.divisor, notes, cells, codes, given)
+    return AddedGroups.of(learned.fit, rows.parts, codes, given)
 
 
 def unions_of(learned: Learned[Any, Any], given: LabelledBatch | None, X: object) -> Unions | None:

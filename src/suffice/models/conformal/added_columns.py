@@ -7,11 +7,10 @@ class: of all densities of rows, only those under class c are made anew for ever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.leave_one_out.downdates import DIGITS_LEFT
 
 if TYPE_CHECKING:
@@ -19,31 +18,32 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.models.conformal.added_groups import Asked
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray
 
 FLOOR = 1e-6
 """Share of the pooled variance below which floors may be near: they begin at 1e-8."""
+FEWEST = 3.0
+"""Cells of a class and column: without one of two nothing varies, and a floor is laid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedColumns:
     """Training rows (n, d), standardized, and their log densities (n, k) by all rows.
 
-    Of a row's own class the density is that of the class without it.
+    Of a row's own class the density is that of the class without it. Where cells are blank,
+    `seen` (n, d) says which are not, and blank ones are zero.
     """
 
     summary: ClassSummary
     less: float
     rows: FloatArray
-    codes: IntArray
-    densities: FloatArray
+    seen: FloatArray | None
     own: tuple[NDArray[np.intp], ...]
-    log_priors: FloatArray | None
-
-    step: ClassVar[int] = 16
-    """How many rows are asked about at a time: their scores are held. A choice."""
+    densities: FloatArray
+    family: Any
 
     @classmethod
     def of(
@@ -53,83 +53,81 @@ class AddedColumns:
         notes: Sequence[Note],
         rows: FloatArray,
         codes: IntArray,
-        log_priors: FloatArray | None,
+        family: Any = None,
     ) -> Self | None:
-        """Return training rows made ready; None where floors, blanks or few rows need more."""
-        if any(not note.silent for note in notes) or summary.weights.min() < 3.0:
-            return None
-        if summary.scatters is None or np.isnan(rows).any():
-            return None
+        """Return training rows made ready; None where floors or few cells need more.
+
+        `family` says what of asked cells is normal, if it is not the cells themselves.
+        """
         act = summary.active
-        if not act.any() or not (summary.counts == summary.weights[:, np.newaxis]).all():
+        if any(not note.silent for note in notes) or summary.scatters is None or not act.any():
+            return None
+        if summary.counts[:, act].min() < FEWEST:
             return None
         z = summary.standardized(rows.astype(np.float64))[:, act]
+        blank = np.isnan(z)
+        seen = None
+        if blank.any():
+            z, seen = np.where(blank, 0.0, z), 1.0 - blank
         less = 0.0 if divisor == "mle" else 1.0
         own = tuple(np.flatnonzero(codes == c) for c in range(summary.size))
-        found = cls(summary, less, z, codes, np.empty((len(z), summary.size)), own, log_priors)
+        found = cls(summary, less, z, seen, own, np.empty((len(z), summary.size)), family)
         for j in range(summary.size):
-            held = summary.weights[j], summary.means[j, act], summary.scatters[j, act]
+            held = summary.counts[j, act], summary.means[j, act], summary.scatters[j, act]
             found.densities[:, j], safe = found._under(j, *held)
             if not safe:
                 return None
         return found
 
     def _under(
-        self, j: int, weight: float, means: FloatArray, scatter: FloatArray
+        self, j: int, counts: FloatArray, means: FloatArray, scatter: FloatArray
     ) -> tuple[FloatArray, bool]:
         """Return log densities of rows (n,) under a class of these moments, without themselves."""
-        free = weight - self.less
+        free = counts - self.less
         gaps = self.rows - means
         np.square(gaps, out=gaps)
         variances = scatter / free
+        logs = np.log(variances)
+        own = self.own[j]
+        share, rest = counts / (counts - 1.0), free - 1.0
         with np.errstate(all="ignore"):
-            found = gaps @ (1.0 / variances) + np.log(variances).sum()
-            own = gaps[self.own[j]]
-            share = weight / (weight - 1.0)
-            left = scatter - share * own
-            rest = free - 1.0
-            far = own / left
-            found[self.own[j]] = (
-                np.log(left).sum(axis=1) - left.shape[1] * np.log(rest)
-                + rest * share * share * far.sum(axis=1)
-            )  # fmt: skip
-        safe = rest > 0.0 and bool((left > DIGITS_LEFT * scatter).all())
+            gap = gaps[own]
+            left = scatter - share * gap
+            far = rest * share * share * gap / left + np.log(left) - np.log(rest)
+            enough = left > DIGITS_LEFT * scatter
+            if self.seen is None:
+                found = gaps @ (1.0 / variances) + logs.sum()
+            else:
+                seen = self.seen
+                found = (gaps * seen) @ (1.0 / variances) + seen @ logs
+                far, enough = np.where(seen[own] > 0.0, far, 0.0), enough | (seen[own] == 0.0)
+            found[own] = far.sum(axis=1)
+        safe = bool(rest.min() > 0.0) and bool(enough.all())
         return -0.5 * found, safe and bool(np.isfinite(found).all())
 
-    def scores(self, asked: FloatArray, c: int) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return -log posterior of training rows' labels (m, n), each left out of the union.
+    def asked(self, block: Any) -> Asked:
+        """Return asked rows, standardized, and which of them vary where nothing did before."""
+        cells = block if self.family is None else self.family.transformed(block)
+        z = self.summary.standardized(np.asarray(cells, dtype=np.float64))
+        act = self.summary.active
+        odd = (z[:, ~act] != 0.0) & ~np.isnan(z[:, ~act])
+        return z[:, act], np.asarray(odd.any(axis=1) | np.isinf(z).any(axis=1))
 
-        The union is that of all training rows and one asked row with label c. The second array
-        (m,) marks asked rows for which floors may be in force.
+    def added(self, row: FloatArray, c: int) -> tuple[FloatArray, bool]:
+        """Return densities of rows (n, k) in the union with one asked row.
+
+        They are not safe where floors may be in force.
         """
         summary, act = self.summary, self.summary.active
         assert summary.scatters is not None
-        every = summary.standardized(asked.astype(np.float64))
-        unsafe = np.any(every[:, ~act] != 0.0, axis=1)
-        held = summary.weights.copy()
-        held[c] += 1.0
-        n = len(self.codes)
-        priors = self._log_priors(held)
-        found = np.empty((len(asked), n))
-        for i, x in enumerate(every[:, act]):
-            d = x - summary.means[c, act]
-            grown = np.square(d) * summary.weights[c] / held[c]
-            scatter = summary.scatters[c, act] + grown
-            total = (summary.scatter[act] + grown) / held.sum()
-            least = np.min(summary.scatters[:, act] / summary.weights[:, np.newaxis], axis=0)
-            joint = self.densities.copy()
-            means = summary.means[c, act] + d / held[c]
-            joint[:, c], safe = self._under(c, held[c], means, scatter)
-            unsafe[i] |= not safe or bool((least <= FLOOR * total).any())
-            joint += priors
-            found[i] = log_sum_exp(joint) - joint[np.arange(n), self.codes]
-        unsafe |= ~np.isfinite(found).all(axis=1)
-        return np.maximum(found, 0.0), unsafe
-
-    def _log_priors(self, held: FloatArray) -> FloatArray:
-        """Return the log priors (n, k) of the models without each row."""
-        if self.log_priors is not None:
-            return self.log_priors
-        found = np.broadcast_to(held, (len(self.codes), len(held))).copy()
-        found[np.arange(len(self.codes)), self.codes] -= 1.0
-        return np.asarray(np.log(found / (held.sum() - 1.0)))
+        seen = ~np.isnan(row)
+        counts = summary.counts[c, act]
+        held = counts + seen
+        d = np.where(seen, row - summary.means[c, act], 0.0)
+        grown = np.square(d) * counts / held
+        scatter = summary.scatters[c, act] + grown
+        total = (summary.scatter[act] + grown) / (summary.counts[:, act].sum(axis=0) + seen)
+        least = np.min(summary.scatters[:, act] / summary.counts[:, act], axis=0)
+        found = self.densities.copy()
+        found[:, c], safe = self._under(c, held, summary.means[c, act] + d / held, scatter)
+        return found, safe and not bool((least <= FLOOR * total).any())
