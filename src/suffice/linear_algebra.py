@@ -36,6 +36,21 @@ def log_sum_exp(values: FloatArray) -> FloatArray:
     return result
 
 
+def log_average(logs: FloatArray, log_shares: FloatArray) -> FloatArray:
+    """Return log Σ_c share_c exp(logs[:, c]) row by row, for shares (k,) that add up to one.
+
+    An average is no larger than the largest of its terms and no smaller than the smallest: a row
+    that says nothing has density one and a probability is never more, though shares are rounded.
+
+    >>> log_average(np.zeros((1, 3)), np.log([0.1, 0.2, 0.7]))
+    array([0.])
+    """
+    held = log_shares > -np.inf
+    some: FloatArray = logs if held.all() else logs[:, held]
+    found = log_sum_exp(some + log_shares[held])
+    return np.clip(found, some.min(axis=1), some.max(axis=1))
+
+
 def normalized(log_weights: FloatArray) -> FloatArray:
     """Return log weights minus their log sum, row by row: log probabilities.
 

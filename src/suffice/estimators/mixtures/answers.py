@@ -19,11 +19,11 @@ from suffice.estimators.multivariate_normal_columns import (
 from suffice.learning.answers import comparison
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import Explanation
-from suffice.linear_algebra import log_sum_exp, normalized
+from suffice.linear_algebra import normalized
 from suffice.models.gaussian.explanation import explain
 from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.normal_fit import predictive_p_values
-from suffice.models.mixture.law import log_joint
+from suffice.models.mixture.law import log_density, log_joint
 from suffice.models.mixture.parts import conditional_fit, marginal_fit
 from suffice.models.possible.normal_rows import PossibleNormals
 from suffice.rows import read_table, read_weights
@@ -100,7 +100,7 @@ class MixtureAnswers:
     def score_samples(self, X: object) -> FloatArray:
         """Return log p(x) of every row; 0 for a row without any cell."""
         fit, _ = self._require()
-        return log_sum_exp(log_joint(fit.model, fit.noise, fit.log_volume, self._rows(X)))
+        return log_density(fit.model, fit.noise, fit.log_volume, self._rows(X))
 
     def score(self, X: object, y: object = None, sample_weight: object = None) -> float:  # noqa: ARG002
         """Return the mean of log p(x), by weight."""
@@ -120,7 +120,7 @@ class MixtureAnswers:
         there = ~np.isnan(rows).all(axis=1)
         weights = read_weights(sample_weight, len(rows))
         held = there.astype(np.float64) if weights is None else np.where(there, weights, 0.0)
-        logs = log_sum_exp(log_joint(fit.model, fit.noise, fit.log_volume, rows))
+        logs = log_density(fit.model, fit.noise, fit.log_volume, rows)
         cost = float(np.log(held.sum())) if per_parameter is None else per_parameter
         return float(-2.0 * (held @ np.where(there, logs, 0.0)) + fit.parameters * cost)
 

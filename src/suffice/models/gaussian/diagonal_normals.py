@@ -105,8 +105,13 @@ class DiagonalNormals:
     @cached_property
     def log_volumes(self) -> FloatArray:
         """½ log|2πΣ| of every class, over the active columns."""
-        logs = (np.log(self.deviations) + np.log(self.scale))[:, self.active].sum(axis=1)
-        return np.broadcast_to(logs + self.rank * LOG_TAU / 2.0, (self.size,)).copy()
+        return np.broadcast_to(self._log_terms.sum(axis=1), (self.size,)).copy()
+
+    @cached_property
+    def _log_terms(self) -> FloatArray:
+        """What each active column adds to the log volume, (1, a) or (k, a)."""
+        logs = np.log(self.deviations) + np.log(self.scale) + LOG_TAU / 2.0
+        return np.asarray(logs[:, self.active])
 
     @cached_property
     def linear(self) -> tuple[FloatArray, FloatArray]:
@@ -236,10 +241,13 @@ class DiagonalNormals:
         return out
 
     def _with_gaps(self, rows: FloatArray, constants: FloatArray) -> FloatArray:
-        """Return the same for rows with missing cells: what these would have added is left out."""
+        """Return the same for rows with missing cells, which add nothing: 0 of no cell at all.
+
+        That is exact: the volume that `constants` are less by is the sum of the same terms.
+        """
         out = np.empty((len(rows), self.size))
         act = self.active
-        log_terms = (np.log(self.deviations) + np.log(self.scale) + LOG_TAU / 2.0)[:, act]
+        without = constants + self.log_volumes
         scales, shifts = (part[:, act] for part in self.quadratic)
         step = max(1, BLOCK_CELLS // max(1, len(act)))
         for start in range(0, len(rows), step):
@@ -252,7 +260,7 @@ class DiagonalNormals:
                 u -= shifts[c]
                 np.square(u, out=u)
                 u[missing] = 0.0
-                out[part, c] = constants[c] - u.sum(axis=1) / 2.0 + missing @ log_terms[m]
+                out[part, c] = without[c] - u.sum(axis=1) / 2.0 - (~missing) @ self._log_terms[m]
         return out
 
     def squared_distances(self, rows: FloatArray) -> tuple[FloatArray, IntArray]:

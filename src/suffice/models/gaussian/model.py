@@ -20,7 +20,7 @@ from suffice.kernels.dense.scores import (
     softmax,
     winners,
 )
-from suffice.linear_algebra import log_sum_exp, normalized
+from suffice.linear_algebra import log_average, normalized
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.linear.form import LinearForm
 
@@ -66,7 +66,7 @@ class GenerativeModel:
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Return log p(x), the evidence."""
-        return log_sum_exp(self.log_joint(rows))
+        return log_average(self.densities.log_densities(rows), self.log_priors)
 
     def posterior(self, rows: FloatArray, *, log: bool = False) -> FloatArray:
         """Return p(y | x), or its logarithm, by Bayes' rule.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.linear_algebra import lower_inverse
+from suffice.linear_algebra import log_average, lower_inverse
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.model import GenerativeModel
@@ -52,6 +52,18 @@ def log_joint(
     found += np.log1p(-noise)
     seen = (~np.isnan(rows)).mean(axis=1)
     return np.column_stack([found, np.log(noise) - log_volume * seen])
+
+
+def log_density(
+    model: GenerativeModel, noise: float, log_volume: float, rows: FloatArray
+) -> FloatArray:
+    """Return log p(x) of rows, (n,); 0 where every cell is blank."""
+    found = model.log_density(rows)
+    if noise == 0.0:
+        return found
+    seen = (~np.isnan(rows)).mean(axis=1)
+    both = np.column_stack([found, -log_volume * seen])
+    return log_average(both, np.log([1.0 - noise, noise]))
 
 
 def sure_logs(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.linear_algebra import lower_inverse
+from suffice.linear_algebra import log_average, lower_inverse
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
 
@@ -135,23 +135,27 @@ class MixtureLaws:
         out[np.ix_(whole, law.active)] -= gaps * law.scale[law.active]
         return out
 
+    @property
+    def _log_shares(self) -> FloatArray:
+        """The log of the share of each component in its own class, (c,)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.mixing.max(axis=0))
+
+    def _component_densities(self, rows: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.components.log_densities(self._settled(rows))
+
     def component_scores(self, rows: FloatArray) -> FloatArray:
         """Return log mixing_yj + log N(x; m_j, Σ_j) of every component in its own class (n, c)."""
-        shares = self.mixing.max(axis=0)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            found: FloatArray = self.components.log_densities(self._settled(rows)) + np.log(shares)
-        return found
+        return self._component_densities(rows) + self._log_shares
 
     def log_densities(self, rows: FloatArray) -> FloatArray:
         """Return log p(x | y), one column a class; blank cells are marginalised."""
-        parts, owners = self.component_scores(rows), self.owners
+        parts, shares, owners = self._component_densities(rows), self._log_shares, self.owners
         out = np.empty((len(rows), self.size))
         for k in range(self.size):
-            own = parts[:, owners == k]
-            top = own.max(axis=1, keepdims=True)
-            safe = np.where(np.isfinite(top), top, 0.0)
-            with np.errstate(divide="ignore"):
-                out[:, k] = safe[:, 0] + np.log(np.exp(own - safe).sum(axis=1))
+            own = owners == k
+            out[:, k] = log_average(parts[:, own], shares[own])
         return out
 
     def scores(self, rows: FloatArray, log_priors: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
 from suffice.errors import BadSetting, NotLinear, listed
 from suffice.kernels.dense.scores import softmax
 from suffice.kernels.sparse.sums import score_table
-from suffice.linear_algebra import log_sum_exp, normalized
+from suffice.linear_algebra import log_average, normalized
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
@@ -115,7 +115,7 @@ class NaiveBayesModel:
 
     def log_density(self, rows: Blocks) -> FloatArray:
         """Return log p(x), the evidence."""
-        return log_sum_exp(self.log_joint(rows))
+        return log_average(self.log_densities(rows), self.log_priors)
 
     # Posteriors
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import NotADensity
 from suffice.kernels.tokens.term_hash import term_hash
-from suffice.linear_algebra import log_sum_exp, normalized
+from suffice.linear_algebra import log_average, normalized
 from suffice.models.text.term_events import COMPLEMENT, TermScores
 from suffice.models.text.terms import KnownTerms
 
@@ -84,6 +84,14 @@ class TextModel:
         Of terms it is the probability of the terms that are known, given how many there are, up to
         the multinomial coefficient, which is the same in every class.
         """
+        return self._log_densities(documents) + self.log_priors
+
+    def log_density(self, documents: Documents) -> FloatArray:
+        """Return log p(document)."""
+        return log_average(self._log_densities(documents), self.log_priors)
+
+    def _log_densities(self, documents: Documents) -> FloatArray:
+        """Return log p(document | y), one column a class; refused where there is no density."""
         if self.terms is not None and self.language is not None:
             raise NotADensity(
                 "terms and bytes describe the same document twice: together they have no density",
@@ -94,12 +102,7 @@ class TextModel:
                 "complement naive Bayes has scores, but no density",
                 hint='event="multinomial" has one',
             )
-        scores, _ = self.parts(documents)
-        return self.log_priors + scores[0]
-
-    def log_density(self, documents: Documents) -> FloatArray:
-        """Return log p(document)."""
-        return log_sum_exp(self.log_joint(documents))
+        return self.parts(documents)[0][0]
 
     def sample(self, codes: IntArray, rng: np.random.Generator, most: int) -> list[bytes]:
         """Write a text of each code's class."""
