@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,6 +17,9 @@ from suffice.storage.model_file import read_model
 from tests.reference.model_file_mutations import opened, written
 from tests.reference.text_tables import MADE, tickets, visits
 from tests.searches import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MEMBERS = ["naive Bayes"]
 """A quick one: what is tried here is not the members."""
@@ -167,3 +170,15 @@ def test_what_names_no_texts_is_refused(texts: Any, words: str) -> None:
     X, y, _, _, _ = _table(40, 30)
     with pytest.raises(BadSetting, match=words):
         Pool(MEMBERS, texts).fit(X, y)
+    with pytest.raises(BadSetting, match=words):  # and not when it is first asked
+        Pool(MEMBERS, texts).partial_fit(X, y)
+
+
+def test_a_column_of_texts_named_twice_is_read_once(tmp_path: Path) -> None:
+    X, y, asked, _, texts = _table(60, 50, visits)
+    once = Pool(FEW, sorted(texts)).fit(X, y)
+    twice = Pool(FEW, [f"x{j}" for j in texts] + sorted(texts, reverse=True)).fit(X, y)
+    np.testing.assert_array_equal(twice.predict_proba(asked), once.predict_proba(asked))
+    twice.save(tmp_path / "pool")
+    back = suffice.load(tmp_path / "pool")
+    np.testing.assert_array_equal(back.predict_proba(asked), once.predict_proba(asked))

@@ -167,6 +167,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
             ("GDA", "naive Bayes"),
             ["forest"],
         ],
+        "texts": ["auto", [], [0], (2, 0, 2), ["colour"]],
     },
     "TextClassifier": {
         "event": [*EVENTS, "language", "both"],

@@ -111,7 +111,8 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
         """Return the members as `suffice.models` has them, and which of the columns are texts."""
         if columns is None or self.texts == AUTO:
             return PoolLearner(self.names)
-        return PoolLearner(self.names, tuple(self._place(one, columns) for one in self.texts))
+        places = {self._place(one, columns) for one in self.texts}  # each once, whoever names it
+        return PoolLearner(self.names, tuple(sorted(places)))
 
     @staticmethod
     def _place(asked: str | int, columns: Columns) -> int:
@@ -173,7 +174,8 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
             refuse_infinite_cells(batch.rows, batch.columns.names)
         except NotFinite as error:
             raise error.filled(rows=batch.places) from None
-        return self.of_model().summarize(batch.rows, batch.codes, batch.labels, batch.weights)
+        pool = self.of_model(batch.columns)  # columns of texts that are not there are refused now
+        return pool.summarize(batch.rows, batch.codes, batch.labels, batch.weights)
 
     def keeping(self, *learned: Any) -> LearnedPool:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
