@@ -279,7 +279,8 @@ class Playground {
     byId("model").append(...MODELS.map((name) => el("option", { value: name }, MEANINGS[name][0])));
     byId("shows").append(...Object.keys(SHOWN).map((name) => el("label", { class: "check" },
       el("input", { type: "checkbox", id: `show-${name}`, change: (event) => this.change((state) => (state.show[name] = event.target.checked)) }), SHOW_WORDS[name])));
-    for (const id of ["world", "curve-world"]) byId(id).append(...WORLDS.map((world) => el("option", { value: world.name }, `${world.name}: ${world.told}`)));
+    byId("world").append(...WORLDS.map((world) => el("option", { value: world.name, title: world.told }, world.name)));
+    byId("curve-world").append(...WORLDS.map((world) => el("option", { value: world.name }, `${world.name}: ${world.told}`)));
     for (const id of ["tools", "chips"]) byId(id).addEventListener("keydown", roving);
     byId("model").addEventListener("change", (event) => this.change((state) => {
       state.model = /** @type {HTMLSelectElement} */ (event.target).value;
