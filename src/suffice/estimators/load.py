@@ -59,7 +59,7 @@ def load(path: str | Path) -> Any:
     return model.loaded_from(stamp) if hasattr(model, "loaded_from") else model
 
 
-def mail_learned(path: str | Path) -> Learned[Any, Any]:
+def mail_learned(path: str | Path) -> Learned:
     """Return what a filter has learned; it is estimated anew."""
     with MailState(path) as state, refusals(path), state.at_once():
         summary, statistics = state.summary, statistics_of(state)

@@ -48,13 +48,13 @@ def save_stored(path: str | Path, stored: StoredModel, origin: Stamp | None) -> 
         return None if origin is None else Stamp.of(path)
 
 
-def estimator_of(learned: Learned[Any, Any]) -> Any:
+def estimator_of(learned: Learned) -> Any:
     """Return what was learned as the estimator that has its settings."""
     name = learned.learner.name
     return getattr(import_module(HOMES[name]), name).of_learned(learned)
 
 
-def unfitted(learner: Learner[Any, Any]) -> Any:
+def unfitted(learner: Learner) -> Any:
     """Return the estimator of some settings, which has learned nothing."""
     name = learner.name
     return getattr(import_module(HOMES[name]), name)(**learner.settings())

@@ -46,12 +46,12 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     What was learned is a `Learned`, never changed in place; single rows wait beside it.
     """
 
-    learner_kind: ClassVar[type[Learner[Any, Any]]]
+    learner_kind: ClassVar[type[Learner]]
     """The learner that has the settings of this estimator."""
     _settings_now: Callable[[], tuple[object, ...]]
     """From an estimator to its settings."""
 
-    _learned: Learned[Any, Any] | None = None
+    _learned: Learned | None = None
     _waiting: WaitingRows | None = None
     """Rows that are still to be learned, before anyone looks."""
     _origin: Stamp | None = None
@@ -64,7 +64,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(cls, "learner_kind"):
             cls._settings_now = settings_of(cls.learner_kind)  # type: ignore[assignment]
 
-    def as_learner(self) -> Learner[Any, Any]:
+    def as_learner(self) -> Learner:
         """Return the settings of this moment as a learner; bad ones are refused."""
         kind = self.learner_kind
         return kind(**{name: getattr(self, name) for name in setting_names(kind)})
@@ -91,14 +91,14 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
             return self._fitted(learned_from(learner, X, target, sample_weight, None, checkpoint))
         return self._fit_here(learner, *(here or (X, y, sample_weight)))
 
-    def _fit_here(self, learner: Learner[Any, Any], X: object, y: object, weights: object) -> Self:
+    def _fit_here(self, learner: Learner, X: object, y: object, weights: object) -> Self:
         """Learn from rows that are here."""
         batch = learner.read(X, y, weights)
         if batch.ravelled:
             warn_of_shape()
         return self._fitted(learner.first(batch, self._learned))
 
-    def _fitted(self, learned: Learned[Any, Any]) -> Self:
+    def _fitted(self, learned: Learned) -> Self:
         """Know nothing but what was learned, and tell what was degenerate."""
         learned.fit  # noqa: B018  first: a refusal leaves the estimator as it was
         with lock_of(self):
@@ -193,13 +193,13 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     # What was learned, at this moment
 
-    def _known(self) -> Learned[Any, Any] | None:
+    def _known(self) -> Learned | None:
         """Return what was learned, waiting rows included; it never waits for another thread."""
         waiting = self._waiting
         # In this order: who learns keeps the new state first, and lets go of waiting rows then.
         return self._learned if waiting is None else self._with_waiting(waiting)
 
-    def _required(self) -> Learned[Any, Any]:
+    def _required(self) -> Learned:
         """Return what was learned, whatever the settings are now."""
         learned = self._learned if self._waiting is None else self._known()
         if learned is None or not learned.labels:
@@ -211,7 +211,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         return self._required().under_key(self._settings_now(), self.as_learner)
 
     @property
-    def learned_(self) -> Learned[Any, Any]:
+    def learned_(self) -> Learned:
         """What was learned: learner, columns, statistics and labels; it adds up without us."""
         return self._now()  # type: ignore[no-any-return]
 
@@ -220,18 +220,18 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """The columns that it knows: their names, kinds and levels."""
         return self._required().schema
 
-    def with_learned(self, learned: Learned[Any, Any]) -> Self:
+    def with_learned(self, learned: Learned) -> Self:
         """Return a copy, with the same settings, that has learned something else."""
         found = snapshot(self)
         found._keep(learned)
         return found
 
     @classmethod
-    def of_learned(cls, learned: Learned[Any, Any]) -> Self:
+    def of_learned(cls, learned: Learned) -> Self:
         """Return the estimator of what was learned, with its settings."""
         return cls(**learned.learner.settings()).with_learned(learned)
 
-    def _become(self, learned: Learned[Any, Any]) -> None:
+    def _become(self, learned: Learned) -> None:
         schema = learned.schema
         self._learned = learned
         self.n_features_in_ = len(schema.columns)
@@ -265,7 +265,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
             lock.release()
         return True
 
-    def _with_waiting(self, waiting: WaitingRows) -> Learned[Any, Any]:
+    def _with_waiting(self, waiting: WaitingRows) -> Learned:
         """Return what is known with the rows that wait; it is kept if nobody else is learning."""
         lock = lock_of(self)
         if not lock.acquire(blocking=False):
@@ -280,7 +280,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
             lock.release()
         return learned
 
-    def _keep(self, learned: Learned[Any, Any]) -> None:
+    def _keep(self, learned: Learned) -> None:
         """Let this take the place of what was known, waiting rows included; under the lock."""
         self._become(learned)  # first: who sees no row waiting must see what has it
         self.__dict__.pop("_waiting", None)

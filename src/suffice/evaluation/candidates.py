@@ -200,7 +200,7 @@ def _checked(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     return found
 
 
-def _logistic(penalty: float) -> Learner[Any, Any]:
+def _logistic(penalty: float) -> Learner:
     return learner_named("LogisticRegression", penalty=penalty, standard_errors=False)
 
 

@@ -45,7 +45,7 @@ class HeldOut:
     seconds: float
     warned: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
-    fitted: Learned[Any, Any] | None = None
+    fitted: Learned | None = None
 
 
 def held_out(
@@ -106,7 +106,7 @@ SHOWN_SHARE = 0.005
 """The least share of a member that is told: half a percent, as whole ones are shown."""
 
 
-def _judged_by_itself(model: Learner[Any, Any], rows: LabelledRows) -> HeldOut:
+def _judged_by_itself(model: Learner, rows: LabelledRows) -> HeldOut:
     """Fit a pool, and take what it says of each row by members that have not seen it."""
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -127,7 +127,7 @@ def _judged_by_itself(model: Learner[Any, Any], rows: LabelledRows) -> HeldOut:
     )
 
 
-def _shares(pool: Learned[Any, Any]) -> str:
+def _shares(pool: Learned) -> str:
     """Return the members of a pool, by their part in the answer."""
     shares = zip(pool.model.members, pool.model.shares.tolist(), strict=True)
     parts = sorted(shares, key=lambda pair: -pair[1])

@@ -77,7 +77,7 @@ class MergedParts:
 
     def __init__(
         self,
-        learner: Learner[Any, Any],
+        learner: Learner,
         rows: LabelledRows,
         parts: Sequence[IntArray],
         trainings: Sequence[IntArray],
@@ -86,12 +86,12 @@ class MergedParts:
         self.learner = learner
         self.batch: LabelledBatch = self.learner.read(rows.X, rows.y, rows.weights)
         self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
-        self.choices: dict[int, Learner[Any, Any]] = {}
-        self.sums: list[tuple[Learner[Any, Any], list[Any]]] = []  # mostly there is one choice
+        self.choices: dict[int, Learner] = {}
+        self.sums: list[tuple[Learner, list[Any]]] = []  # mostly there is one choice
 
     @classmethod
     def without_one(
-        cls, learner: Learner[Any, Any], rows: LabelledRows, parts: Sequence[IntArray]
+        cls, learner: Learner, rows: LabelledRows, parts: Sequence[IntArray]
     ) -> MergedParts:
         """Return training sets that hold all parts but one: the folds of cross-validation."""
         others = [
@@ -102,7 +102,7 @@ class MergedParts:
 
     @classmethod
     def running(
-        cls, learner: Learner[Any, Any], rows: LabelledRows, parts: Sequence[IntArray]
+        cls, learner: Learner, rows: LabelledRows, parts: Sequence[IntArray]
     ) -> MergedParts:
         """Return training sets that hold a part and all before it: a learning curve."""
         prefixes = [np.concatenate(parts[: i + 1]) for i in range(len(parts))]
@@ -127,7 +127,7 @@ class MergedParts:
         some = "the" if chosen == outside else f"{chosen:,} of the {outside:,}"
         return f"pool, shrink and target were chosen once, on {some} rows outside the first fold"
 
-    def fitted(self, f: int) -> Learned[Any, Any]:
+    def fitted(self, f: int) -> Learned:
         """Return what is learned from one of the training sets."""
         learner = self._decided(f)
         batch = self.batch
@@ -143,7 +143,7 @@ class MergedParts:
     def _may_be_covariances(self) -> bool:
         return isinstance(self.learner, GaussianClassifierLearner)
 
-    def _decided(self, f: int) -> Learner[Any, Any]:
+    def _decided(self, f: int) -> Learner:
         """Return the learner with what is decided on the rows of one training set."""
         place = 0 if self.chooses_once else f
         if place not in self.choices:
@@ -169,13 +169,13 @@ class MergedParts:
         first = [np.flatnonzero(codes == c)[:FEWEST_OF_CLASS] for c in range(len(labels))]
         return np.unique(mixed[np.concatenate([even, *first])])
 
-    def _sums(self, learner: Learner[Any, Any], f: int) -> object:
+    def _sums(self, learner: Learner, f: int) -> object:
         """Return the statistics of one training set; few rows without merging, which is slower."""
         if len(self.batch.codes) <= FEW_ROWS:
             return learner.summarize(part(self.batch, self.trainings[f]))
         return self._merged_sums(learner)[f]
 
-    def _merged_sums(self, learner: Learner[Any, Any]) -> list[object]:
+    def _merged_sums(self, learner: Learner) -> list[object]:
         """Return the statistics of every training set; those of a choice are summed up once."""
         for other, found in self.sums:
             # Pooling and shrinking come after the sums.

@@ -33,7 +33,7 @@ class Checkpoint:
     """
 
     path: Path
-    learner: Learner[Any, Any]
+    learner: Learner
     source: LocalSource
     wanted: Wanted
     identity: dict[str, Any] = field(init=False)
@@ -52,9 +52,7 @@ class Checkpoint:
         }
 
     @classmethod
-    def of(
-        cls, path: str | Path, learner: Learner[Any, Any], source: Source, wanted: Wanted
-    ) -> Checkpoint:
+    def of(cls, path: str | Path, learner: Learner, source: Source, wanted: Wanted) -> Checkpoint:
         """Return the checkpoint of a source that is read here; others look after themselves."""
         if not isinstance(source, LocalSource) or source.identity is None:
             raise BadSetting(
@@ -109,7 +107,7 @@ class Checkpoint:
         )
         self.last = time.monotonic()
 
-    def _plain(self, rank: int, learned: Learned[Any, Any]) -> dict[str, Any]:
+    def _plain(self, rank: int, learned: Learned) -> dict[str, Any]:
         return {
             "rank": rank,
             "columns": learned.columns,
@@ -118,7 +116,7 @@ class Checkpoint:
             "frame": learned.frame,
         }
 
-    def _learned(self, held: dict[str, Any]) -> tuple[int, Learned[Any, Any]]:
+    def _learned(self, held: dict[str, Any]) -> tuple[int, Learned]:
         statistics, dtype = held["statistics"], restored_dtype(held["labels"])
         kind = label_kind(class_array(tuple(statistics.labels), dtype))
         kept = self.learner.keeping(held["columns"], statistics, dtype, kind, held["frame"])

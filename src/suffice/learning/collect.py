@@ -157,9 +157,9 @@ def _decided(learner: Learner[S, F], source: Source, wanted: Wanted) -> Learner[
 class LearnChunk:
     """From a chunk to what is learned from it: a function that can travel."""
 
-    learner: Learner[Any, Any]
+    learner: Learner
 
-    def __call__(self, chunk: Chunk) -> Learned[Any, Any]:
+    def __call__(self, chunk: Chunk) -> Learned:
         """Return what is learned from one chunk."""
         return self.learner.learned(self.learner.read(chunk.table, chunk.labels, chunk.weights))
 

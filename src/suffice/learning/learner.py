@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 from suffice.errors import DifferentKinds, NotADensity, NotFinite, SufficeError
 from suffice.learning.label_types import class_array, label_kind, restored_dtype
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
+    from typing_extensions import TypeVar  # of type checkers; nothing here imports it
 
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
@@ -30,11 +31,19 @@ if TYPE_CHECKING:
     from suffice.sources import Source, Wanted
 
     Accepts = Callable[[FloatArray], bool]
+    S = TypeVar("S", default=Any)
+    F = TypeVar("F", default=Any)
+else:
+    from typing import TypeVar
 
-S = TypeVar("S")
-"""Statistics: what the data said."""
-F = TypeVar("F")
-"""A fit: what statistics become; it has a `model`."""
+    S = TypeVar("S")
+    """Statistics: what the data said."""
+    F = TypeVar("F")
+    """A fit: what statistics become; it has a `model`.
+
+    A plain `Learner` or `Learned` is of any kind: files, folds, commands and clusters hold
+    whatever was learned, and hand it to the learner that it came from, which alone knows of what.
+    """
 
 
 @dataclass(frozen=True)
@@ -295,13 +304,13 @@ def summary_of(learner: Any, batch: LabelledBatch, *more: object) -> Any:
 
 
 @cache
-def setting_names(kind: type[Learner[Any, Any]]) -> tuple[str, ...]:
+def setting_names(kind: type[Learner]) -> tuple[str, ...]:
     """Return the names of settings, in the order of the estimator."""
     return tuple(field.name for field in fields(kind) if field.name != "chosen")
 
 
 @cache
-def settings_of(kind: type[Learner[Any, Any]]) -> Callable[[Any], tuple[object, ...]]:
+def settings_of(kind: type[Learner]) -> Callable[[Any], tuple[object, ...]]:
     """Return the function from an estimator, or a learner, to its settings as they are now.
 
     Made of source, as dataclasses make theirs: it is called for every single row, and a tuple of

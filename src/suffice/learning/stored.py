@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile
 from suffice.learning.table_recipe import TableNotes
@@ -38,18 +38,18 @@ LEARNERS = {
 """The learner of each classifier: the file and the name."""
 
 
-def learner_named(estimator: str, **settings: object) -> Learner[Any, Any]:
+def learner_named(estimator: str, **settings: object) -> Learner:
     """Return the learner of an estimator, by its name, with the settings given.
 
     >>> learner_named("GaussianDiscriminant", covariance="diagonal").name
     'GaussianDiscriminant'
     """
     module, name = LEARNERS[estimator]
-    found: Learner[Any, Any] = getattr(import_module(ROOM + module), name)(**settings)
+    found: Learner = getattr(import_module(ROOM + module), name)(**settings)
     return found
 
 
-def learned_of(path: str | Path, stored: StoredModel) -> Learned[Any, Any]:
+def learned_of(path: str | Path, stored: StoredModel) -> Learned:
     """Return what a file holds of a classifier."""
     try:
         found = learner_named(stored.estimator, **stored.settings).restored(stored.state)

@@ -241,7 +241,7 @@ HINT = "pass the column with the same type as in training"
 """For cells whose kind is not the one that was learned."""
 
 
-def check_kinds(learned: Learned[Any, Any], table: Any) -> None:
+def check_kinds(learned: Learned, table: Any) -> None:
     """Refuse columns of categories whose cells have become numbers, or stopped being some.
 
     Other families refuse text by themselves. A column that was all blank had no kind.

@@ -51,7 +51,7 @@ class WaitingRows:
         "_text", "_types", "learned",
     )  # fmt: skip
 
-    def __init__(self, learned: Learned[Any, Any], accepts: Accepts) -> None:
+    def __init__(self, learned: Learned, accepts: Accepts) -> None:
         self.learned = learned
         self._key = learned.learner.key
         self._accepts = None if accepts is moderate else accepts  # `take` asks for that itself
@@ -69,10 +69,10 @@ class WaitingRows:
     @classmethod
     def of(
         cls,
-        known: Learned[Any, Any] | None,
+        known: Learned | None,
         X: NDArray[Any],
         key: tuple[Any, ...],
-        make: Callable[[], Learner[Any, Any]],
+        make: Callable[[], Learner],
     ) -> WaitingRows | None:
         """Return a buffer for rows like this one, beside what is known under the settings of a key.
 
@@ -131,7 +131,7 @@ class WaitingRows:
         self._codes.append(code)
         return True
 
-    def all_learned(self) -> Learned[Any, Any]:
+    def all_learned(self) -> Learned:
         """Return what was learned, with the rows that have waited as one batch."""
         learned = self.learned
         return learned.more(learned.learner.read(*self.given(), None, learned))

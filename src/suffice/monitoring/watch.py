@@ -178,7 +178,7 @@ def _rows(learned: Any, bins: ColumnBins | None) -> float:
     return float(known)
 
 
-def between_models(learned: Learned[Any, Any], other: Learned[Any, Any]) -> Watch:
+def between_models(learned: Learned, other: Learned) -> Watch:
     """Return which columns have moved from one model to another, all classes together.
 
     By means, levels and blanks of their statistics, and by the bins of their files: no rows are

@@ -57,7 +57,7 @@ class ServedModel:
     stored: StoredModel
     first: Saved
     reader: RowReader = None  # type: ignore[assignment]  # made below unless it is known
-    later: Callable[[], Learned[Any, Any]] | None = None
+    later: Callable[[], Learned] | None = None
     classes: list[Any] = field(init=False)
     _account: Account | None = field(default=None, init=False)
 
@@ -81,9 +81,7 @@ class ServedModel:
         model = learned_of(place, stored) if sums else None
         return cls(name, stored, Saved(model, notes, decimals_in(stored.state)))
 
-    def becoming(
-        self, learned: Learned[Any, Any], tables: Sequence[Table] | None = None
-    ) -> ServedModel:
+    def becoming(self, learned: Learned, tables: Sequence[Table] | None = None) -> ServedModel:
         """Return the same model after it has learned tables; without them, after it has forgotten.
 
         What reads rows knows the categories of the tables then; they are not looked up again.
@@ -96,7 +94,7 @@ class ServedModel:
             reader = reader.knowing(table)
         return ServedModel(self.name, self.stored, saved, reader)
 
-    def becoming_later(self, learned: Callable[[], Learned[Any, Any]]) -> ServedModel:
+    def becoming_later(self, learned: Callable[[], Learned]) -> ServedModel:
         """Return the same model after it has learned rows of known classes and categories.
 
         They are learned when somebody looks: what many requests have brought costs as one batch.
@@ -117,9 +115,9 @@ class ServedModel:
         return self.first
 
     @property
-    def learned(self) -> Learned[Any, Any]:
+    def learned(self) -> Learned:
         """What was learned, of models that are sums."""
-        model: Learned[Any, Any] = self.saved.model
+        model: Learned = self.saved.model
         return model
 
     @property

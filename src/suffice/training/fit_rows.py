@@ -47,13 +47,13 @@ class RowsMet(NamedTuple):
 
 
 def fit_rows(
-    model: Learner[Any, Any],
+    model: Learner,
     rows: TrainingRows,
     filled: FilledColumns | None,
     hooks: Hooks,
     checkpoint: str | Path | None = None,
     seed: int = 0,
-) -> tuple[Learned[Any, Any], RowsMet]:
+) -> tuple[Learned, RowsMet]:
     """Return what a learner has learned, and which rows were met.
 
     Of rows that are read again, some are drawn by the seed, from all over the source.
@@ -89,9 +89,7 @@ def fit_rows(
     return found, met
 
 
-def _fitted_here(
-    model: Learner[Any, Any], rows: TrainingRows, filled: FilledColumns | None
-) -> Learned[Any, Any]:
+def _fitted_here(model: Learner, rows: TrainingRows, filled: FilledColumns | None) -> Learned:
     """Learn from rows that are here."""
     held = rows.table if rows.given is None else rows.given
     if filled is not None:
@@ -106,13 +104,13 @@ def _fitted_here(
 
 
 def _fitted_there(
-    model: Learner[Any, Any], source: Source, rows: TrainingRows, checkpoint: str | Path | None
-) -> Learned[Any, Any]:
+    model: Learner, source: Source, rows: TrainingRows, checkpoint: str | Path | None
+) -> Learned:
     """Learn from rows that are read again."""
     return _with_warnings(learned_from(model, source, rows.target, None, None, checkpoint))
 
 
-def _with_warnings(learned: Learned[Any, Any]) -> Learned[Any, Any]:
+def _with_warnings(learned: Learned) -> Learned:
     """Estimate, and tell what was degenerate."""
     learned.fit  # noqa: B018  a refusal comes before any warning
     learned.warn()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def most_judged(width: int) -> int:
 
 
 def judge(
-    model: Learned[Any, Any],
+    model: Learned,
     rows: TrainingRows,
     met: RowsMet,
     hooks: Hooks,
@@ -87,7 +87,7 @@ def judge(
     return found
 
 
-def _leaves_one_out(model: Learned[Any, Any], rows: TrainingRows) -> bool:
+def _leaves_one_out(model: Learned, rows: TrainingRows) -> bool:
     """Whether leaving out every row is exact, and cheap."""
     if not rows.whole or not model.offers("leave_one_out") or rows.text_columns:
         return False  # how far texts are believed was decided by the rows
@@ -112,7 +112,7 @@ def _has_blanks(table: Table) -> bool:
 
 
 def _by_folds(
-    model: Learned[Any, Any],
+    model: Learned,
     table: Table,
     labels: NDArray[np.generic],
     hooks: Hooks,

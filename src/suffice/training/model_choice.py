@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, listed, meant
 
@@ -83,8 +83,8 @@ class ChosenModel(NamedTuple):
     rows        those it learns from: without columns of texts, if it reads none
     """
 
-    learner: Learner[Any, Any]
-    learned: Learned[Any, Any] | None
+    learner: Learner
+    learned: Learned | None
     choice: ModelChoice
     judged: Quality | None
     rows: TrainingRows
@@ -125,7 +125,7 @@ KINDS = {
 """By name: the estimator, and what its settings are unless given."""
 
 
-def named_model(name: str, settings: Mapping[str, object]) -> Learner[Any, Any]:
+def named_model(name: str, settings: Mapping[str, object]) -> Learner:
     """Return the learner of a name."""
     from suffice.learning.stored import learner_named
 

@@ -205,7 +205,7 @@ def train_rows(
     choice, judged = None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimilarLabels)  # they have been told
-        learned: Learned[Any, Any] | None = None
+        learned: Learned | None = None
         if name in CHOICES:
             if name == AUTO and checkpoint is not None:
                 hooks.note(NO_POOL.format("a checkpoint has no rows"))
@@ -295,7 +295,7 @@ def _is_frame(data: object) -> bool:
     return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
 
 
-def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
+def _filled(learner: Learner, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
     """Return what stands for blank cells, for models that cannot do without."""
     if learner.takes_blanks:
         return None
@@ -308,7 +308,7 @@ def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> Fil
     return filled
 
 
-def _rates(model: Learned[Any, Any], rows: TrainingRows) -> OutlierRates | None:
+def _rates(model: Learned, rows: TrainingRows) -> OutlierRates | None:
     """Return how far out the rows lie that a model has learned, if it knows how far rows are."""
     if rows.text_columns or not model.offers("typicality"):
         return None  # of texts nobody knows how far out they are

@@ -206,7 +206,7 @@ def _ready_columns(learned: LearnedColumns, rows: Any, codes: IntArray) -> Added
     return AddedGroups.of(learned.fit, rows.parts, codes, given)
 
 
-def unions_of(learned: Learned[Any, Any], given: LabelledBatch | None, X: object) -> Unions | None:
+def unions_of(learned: Learned, given: LabelledBatch | None, X: object) -> Unions | None:
     """Return unions of training rows with asked ones; None where a model is not a sum of rows."""
     if isinstance(learned, LearnedDiscriminant):
         return DiscriminantUnions.of(learned, given, X)
@@ -215,7 +215,7 @@ def unions_of(learned: Learned[Any, Any], given: LabelledBatch | None, X: object
     return None
 
 
-def read_training(learned: Learned[Any, Any], X: object, y: object, weights: object) -> Any:
+def read_training(learned: Learned, X: object, y: object, weights: object) -> Any:
     """Read rows of the fit, and refuse those that cannot be: other columns, or other classes."""
     batch = learned.learner.read(X, y, weights, learned)
     check_label_kinds(learned.kind, label_kind(batch.classes))
@@ -246,12 +246,12 @@ def full_p_values(
     return found
 
 
-def keeps_rows(learned: Learned[Any, Any]) -> bool:
+def keeps_rows(learned: Learned) -> bool:
     """Whether a sample of the training rows is part of what was learned."""
     return isinstance(learned.statistics, WithRows) and bool(learned.statistics.sample.rows)
 
 
-def kept_rows_of_pool(learned: Learned[Any, Any]) -> tuple[Any, Any, Any] | None:
+def kept_rows_of_pool(learned: Learned) -> tuple[Any, Any, Any] | None:
     """Return the rows that a pool keeps, their labels and weights; None of other models."""
     if not isinstance(learned, LearnedPool):
         return None

@@ -77,7 +77,7 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
             )
         return found
 
-    def estimate(self, learned: Learned[Any, Any]) -> NaiveBayesFit:
+    def estimate(self, learned: Learned) -> NaiveBayesFit:
         """Return what the statistics of hidden classes become."""
         hidden: HiddenClasses = self.of_model()
         return hidden.fit(learned.statistics)

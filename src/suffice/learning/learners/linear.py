@@ -119,7 +119,7 @@ class LinearLearner(Learner[R, R]):
         return settings
 
 
-def _opener(known: Learned[Any, Any]) -> Callable[[object], object]:
+def _opener(known: Learned) -> Callable[[object], object]:
     """Return what reads X as a table, or as sparse rows, by what a file says about the table."""
     return lambda X: known.as_learned(opened(X))
 

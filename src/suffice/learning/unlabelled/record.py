@@ -184,7 +184,7 @@ class Unlabelled:
         )
 
 
-def joined(left: Learned[Any, Any], right: Learned[Any, Any]) -> Unlabelled | None:
+def joined(left: Learned, right: Learned) -> Unlabelled | None:
     """Return what became of rows without a label of either, where there were any."""
     held = (left.unlabelled, right.unlabelled)
     if not any(one is not None and one.is_used for one in held):

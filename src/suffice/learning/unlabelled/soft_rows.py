@@ -46,7 +46,7 @@ WORST = float(-np.log(1e-6))
 otherwise decide alone."""
 
 
-def with_unlabelled(learned: Learned[Any, Any], batch: LabelledBatch) -> Learned[Any, Any]:
+def with_unlabelled(learned: Learned, batch: LabelledBatch) -> Learned:
     """Return what is learned from labelled rows and from those of the batch that have no label."""
     asked = checked_unlabelled(learned.learner.unlabelled)
     assert batch.without is not None
@@ -59,9 +59,7 @@ def with_unlabelled(learned: Learned[Any, Any], batch: LabelledBatch) -> Learned
         return _spread(learned, batch, record)
 
 
-def _spread(
-    learned: Learned[Any, Any], batch: LabelledBatch, record: Unlabelled
-) -> Learned[Any, Any]:
+def _spread(learned: Learned, batch: LabelledBatch, record: Unlabelled) -> Learned:
     own = has_own_priors(learned)
     start = _with_own_priors(learned, record) if own else learned
     em, record = SoftRows.of(start, batch), replace(record, own_priors=own)
@@ -90,14 +88,14 @@ def _is_more(gain: float | None, error: float | None) -> bool:
     return gain is not None and error is not None and gain > error
 
 
-def has_own_priors(learned: Learned[Any, Any]) -> bool:
+def has_own_priors(learned: Learned) -> bool:
     """Whether the shares of classes are left to the labelled rows: they are few, and not given."""
     takes = hasattr(learned.learner, "priors") and learned.learner.priors is None
     few = float(np.sum(learned.class_weights)) < FEW * len(learned.labels)
     return bool(takes and few and not getattr(learned.learner, "has_fixed_priors", False))
 
 
-def _with_own_priors(learned: Learned[Any, Any], record: Unlabelled) -> Learned[Any, Any]:
+def _with_own_priors(learned: Learned, record: Unlabelled) -> Learned:
     """Return it with the shares of labelled rows as priors that stay."""
     shares = replace(record, weight=1.0, own_priors=True).priors(learned.labels)
     learner: Any = learned.learner
@@ -113,7 +111,7 @@ class SoftRows:
     labelled  rows with one, their classes in the order of the model, and their weights (m,)
     """
 
-    start: Learned[Any, Any]
+    start: Learned
     rows: Any
     weights: FloatArray
     batch: LabelledBatch
@@ -122,7 +120,7 @@ class SoftRows:
     held: FloatArray
 
     @classmethod
-    def of(cls, start: Learned[Any, Any], batch: LabelledBatch) -> SoftRows:
+    def of(cls, start: Learned, batch: LabelledBatch) -> SoftRows:
         """Read the rows of a batch."""
         learner, without = start.learner, batch.without
         assert without is not None
@@ -142,9 +140,7 @@ class SoftRows:
             np.ones(len(batch.codes)) if batch.weights is None else batch.weights,
         )
 
-    def path(
-        self, weight: float, most: int, start: Learned[Any, Any] | None = None
-    ) -> Iterator[Learned[Any, Any]]:
+    def path(self, weight: float, most: int, start: Learned | None = None) -> Iterator[Learned]:
         """Go through the steps of EM, rows without a label counting `weight`."""
         start = self.start if start is None else start
         learner, batch = start.learner, self.batch
@@ -157,7 +153,7 @@ class SoftRows:
             now = start + learner.keeping(batch.columns, said, dtype, start.kind, batch.frame)
             yield now
 
-    def said(self, start: Learned[Any, Any], shares: FloatArray) -> Any:
+    def said(self, start: Learned, shares: FloatArray) -> Any:
         """Return the statistics of rows that are of each class in `shares` (n, k).
 
         Some classes at a time, so that rows which are of many classes are not copied too often.
@@ -176,7 +172,7 @@ class SoftRows:
             found = part if found is None else found + part
         return found
 
-    def after(self, weight: float, steps: int) -> Learned[Any, Any]:
+    def after(self, weight: float, steps: int) -> Learned:
         """Return what is learned after so many steps."""
         *_, end = self.path(weight, steps)
         return end
@@ -234,7 +230,7 @@ class SoftRows:
                     found[weight, step] = self.losses(now)
         return found
 
-    def losses(self, learned: Learned[Any, Any]) -> FloatArray:
+    def losses(self, learned: Learned) -> FloatArray:
         """Return -log p(y | x) of labelled rows, each taken out of the statistics (m,).
 
         NaN where a row was all its class had.
@@ -271,7 +267,7 @@ class SoftRows:
                         found[weight, step][own] = self._asked(now, asked, own)
         return found
 
-    def _asked(self, learned: Learned[Any, Any], rows: Any, places: IntArray) -> FloatArray:
+    def _asked(self, learned: Learned, rows: Any, places: IntArray) -> FloatArray:
         """Return the losses of some labelled rows that were not learned."""
         log_posterior = learned.model.posterior(rows, log=True)
         found: FloatArray = -log_posterior[np.arange(len(places)), self.codes[places]]

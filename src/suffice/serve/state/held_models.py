@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile, ForgettingUnseen
 from suffice.rows.cells import CATEGORY
@@ -52,7 +52,7 @@ class WaitingEntries:
     entries: tuple[LogEntry, ...]
     size: int
 
-    def __call__(self) -> Learned[Any, Any]:
+    def __call__(self) -> Learned:
         """Learn them, as one batch."""
         return learned_entries(self.model, self.entries).learned
 
@@ -83,7 +83,7 @@ def _has_enormous(rows: Sequence[Row]) -> bool:
     return any(type(cell) is float and abs(cell) > ENORMOUS for row in rows for cell in row)
 
 
-def _certain(model: ServedModel, known: Learned[Any, Any], entries: Sequence[LogEntry]) -> bool:
+def _certain(model: ServedModel, known: Learned, entries: Sequence[LogEntry]) -> bool:
     """Whether nothing can keep a model from learning entries."""
     rows, labels = _rows_of(entries)
     if not rows or _has_enormous(rows):
