@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -39,6 +40,10 @@ settings.register_profile(
 settings.register_profile("check", settings.get_profile("default"), max_examples=5)
 settings.load_profile(os.environ.get("SUFFICE_PROFILE", "default"))
 
+# What is imported and collected stays until the end: to look through it for garbage again and again
+# would take more time than many tests do.
+gc.disable()
+
 # Compiled loops are tested wherever an input is large enough for them, whether or not this machine
 # has them on disk; tests of the choice itself unset it.
 os.environ.setdefault("SUFFICE_COMPILE", "always")
@@ -70,6 +75,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for need in _needs(item):
             item.add_marker(need)
     share(items)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, and not among what was collected."""
+    gc.freeze()
+    gc.enable()
 
 
 def _needs(item: pytest.Item) -> Iterator[str]:

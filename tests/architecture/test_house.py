@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
+from tests.parsed import SOURCE, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SOURCE = ROOT / "src" / "suffice"
 MOST_FILES = 16
 """Files of one folder, besides `__init__` and `__main__`: what one sees at a glance."""
 MOST_LINES = 400
@@ -30,12 +30,18 @@ SAYS_NOTHING = re.compile(r"_*(told|tell|held|found|bend|bent|seen|look|turned|e
 def trees() -> dict[str, tuple[Path, ast.Module]]:
     """Return every module by its dotted name."""
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = ["suffice", *path.relative_to(SOURCE).with_suffix("").parts]
+    for one in parsed():
+        parts = ["suffice", *one.path.with_suffix("").parts]
         if parts[-1] == "__init__":
             parts.pop()
-        found[".".join(parts)] = path, ast.parse(path.read_text("utf-8"))
+        found[".".join(parts)] = SOURCE / one.path, one.tree
     return found
+
+
+@cache
+def nodes() -> dict[str, list[ast.AST]]:
+    """Return all nodes of every module, by its dotted name."""
+    return dict(zip(trees(), (one.nodes for one in parsed()), strict=True))
 
 
 def test_no_folder_has_more_files_than_one_sees_at_a_glance() -> None:
@@ -54,8 +60,8 @@ def test_no_file_is_longer_than_four_hundred_lines() -> None:
 
 def test_a_class_name_means_one_thing_in_the_whole_package() -> None:
     homes = defaultdict(list)
-    for module, (_, tree) in trees().items():
-        for node in ast.walk(tree):
+    for module, inside in nodes().items():
+        for node in inside:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(module)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
@@ -64,8 +70,8 @@ def test_a_class_name_means_one_thing_in_the_whole_package() -> None:
 def test_functions_have_names_that_say_what_they_do() -> None:
     found = [
         f"{module}:{node.lineno} {node.name}"
-        for module, (_, tree) in trees().items()
-        for node in ast.walk(tree)
+        for module, inside in nodes().items()
+        for node in inside
         if isinstance(node, ast.FunctionDef) and SAYS_NOTHING.fullmatch(node.name)
     ]
     assert found == []
@@ -117,15 +123,15 @@ def _explains_itself(names: list[str], node: ast.Assign | ast.AnnAssign) -> bool
     return [str(word).upper().replace("-", "_") for word in words] == names
 
 
-def _imports(module: str, tree: ast.Module) -> Iterator[str]:
+def _imports(module: str, inside: list[ast.AST]) -> Iterator[str]:
     """Yield the modules of ours that a module needs when it runs, inside functions too."""
     for_types = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in inside
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
+    for node in inside:
         if not isinstance(node, ast.ImportFrom) or id(node) in for_types or not node.module:
             continue
         for alias in node.names:
@@ -138,10 +144,9 @@ def _imports(module: str, tree: ast.Module) -> Iterator[str]:
 @cache
 def _homes(package: str) -> dict[str, str]:
     """Return where the names of a facade live, by its imports for type checkers."""
-    _, tree = trees()[package]
     return {
         alias.name: node.module
-        for node in ast.walk(tree)
+        for node in nodes()[package]
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
@@ -155,10 +160,10 @@ def _home(module: str, name: str) -> str:
 
 def test_no_room_has_siblings_that_need_each_other() -> None:
     needs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for module, (path, tree) in trees().items():
+    for module, (path, _) in trees().items():
         if path.name == "__init__.py":
             continue
-        for other in _imports(module, tree):
+        for other in _imports(module, nodes()[module]):
             ours, theirs = module.split("."), other.split(".")
             depth = next(
                 (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import suffice
+from tests.parsed import SOURCE, parsed
 
-SOURCE = Path(suffice.__file__).parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
 """Public, whatever they are called: they would be in the way of fields otherwise."""
 OF_OTHERS = {
@@ -21,32 +23,29 @@ OF_ROOMS = ("statistics/moments", "models/text")
 """Rooms whose modules share the private names of their classes: one subject in several files."""
 
 
-def names_and_bases(tree: ast.AST) -> dict[str, tuple[set[str], set[str]]]:
+def names_and_bases(inside: list[ast.AST]) -> dict[str, tuple[set[str], set[str]]]:
     """Return, of each class, the names that it defines, and the classes that it derives from."""
     found = {}
-    for node in ast.walk(tree):
+    for node in inside:
         if not isinstance(node, ast.ClassDef):
             continue
-        names = {
-            each.id if isinstance(each, ast.Name) else each.attr
-            for each in ast.walk(node)
-            if isinstance(each, (ast.Name, ast.Attribute)) and isinstance(each.ctx, ast.Store)
-        }
-        names |= {each.name for each in ast.walk(node) if isinstance(each, ast.FunctionDef)}
-        names |= {
-            each.value
-            for each in ast.walk(node)
-            if isinstance(each, ast.Constant) and isinstance(each.value, str)
-        }
+        names = set()
+        for each in ast.walk(node):
+            if isinstance(each, (ast.Name, ast.Attribute)) and isinstance(each.ctx, ast.Store):
+                names.add(each.id if isinstance(each, ast.Name) else each.attr)
+            elif isinstance(each, ast.FunctionDef):
+                names.add(each.name)
+            elif isinstance(each, ast.Constant) and isinstance(each.value, str):
+                names.add(each.value)
         bases = {ast.unparse(base).partition("[")[0] for base in node.bases}
         found[node.name] = names, bases
     return found
 
 
-def own_names(module: ast.AST, classes: dict[str, tuple[set[str], set[str]]]) -> set[str]:
+def own_names(inside: list[ast.AST], classes: dict[str, tuple[set[str], set[str]]]) -> set[str]:
     """Return what the classes of a module define or inherit."""
     found: set[str] = set()
-    todo = [node.name for node in ast.walk(module) if isinstance(node, ast.ClassDef)]
+    todo = [node.name for node in inside if isinstance(node, ast.ClassDef)]
     while todo:
         names, bases = classes.get(todo.pop(), (set(), set()))
         if not names <= found:
@@ -57,21 +56,21 @@ def own_names(module: ast.AST, classes: dict[str, tuple[set[str], set[str]]]) ->
 
 def strange_uses(source: Path) -> list[str]:
     """Return every use of a private name that the classes of its module do not have."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(source.rglob("*.py"))}
     classes: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
-    for tree in trees.values():
-        classes.update(names_and_bases(tree))
+    for module in parsed(source):
+        classes.update(names_and_bases(module.nodes))
     shared: dict[str, set[str]] = defaultdict(set)
-    for path, tree in trees.items():
-        shared[path.parent.relative_to(source).as_posix()] |= own_names(tree, classes)
+    for module in parsed(source):
+        shared[module.path.parent.as_posix()] |= own_names(module.nodes, classes)
     found = []
-    for path, tree in trees.items():
-        place, room = path.relative_to(source), path.parent.relative_to(source).as_posix()
-        own = shared[room] if room in OF_ROOMS else own_names(tree, classes)
-        for node in ast.walk(tree):
+    for place, _, _, inside in parsed(source):
+        room = place.parent.as_posix()
+        own = shared[room] if room in OF_ROOMS else own_names(inside, classes)
+        allowed = OF_NAMED_TUPLES | own
+        for node in inside:
             if not isinstance(node, ast.Attribute) or node.attr.startswith("__"):
                 continue
-            if not node.attr.startswith("_") or node.attr in OF_NAMED_TUPLES | own:
+            if not node.attr.startswith("_") or node.attr in allowed:
                 continue
             if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
                 continue

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "suffice"
+from tests.parsed import parsed
+
 READS = {
     "startswith", "endswith", "replace", "partition", "rpartition", "split", "rsplit", "find",
     "index", "count", "removeprefix", "removesuffix", "format",
@@ -17,14 +16,6 @@ READS = {
 """Methods that take a sentence apart; `splitlines` only shortens it."""
 ROOMS = ("rows", "columns", "statistics", "models", "estimators")
 """Where rows and columns are counted by somebody who does not know how the caller calls them."""
-
-
-@cache
-def trees() -> list[tuple[Path, ast.Module]]:
-    return [
-        (path.relative_to(SOURCE), ast.parse(path.read_text("utf-8")))
-        for path in sorted(SOURCE.rglob("*.py"))
-    ]
 
 
 def is_sentence(node: ast.AST) -> bool:
@@ -54,8 +45,8 @@ def counts_places(node: ast.JoinedStr) -> bool:
 def test_no_sentence_is_read_again() -> None:
     found = [
         f"{path}:{node.lineno}"
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, _, _, inside in parsed()
+        for node in inside
         if isinstance(node, ast.Call) and reads_a_sentence(node)
     ]
     assert not found
@@ -64,8 +55,8 @@ def test_no_sentence_is_read_again() -> None:
 def test_one_function_finds_the_line_that_a_warning_is_about() -> None:
     found = [
         f"{path}:{node.lineno}"
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, _, _, inside in parsed()
+        for node in inside
         if (isinstance(node, ast.keyword) and node.arg == "stacklevel")
         or (isinstance(node, ast.Attribute) and ast.unparse(node) == "warnings.warn")
     ]
@@ -76,9 +67,9 @@ def test_one_function_finds_the_line_that_a_warning_is_about() -> None:
 def test_refusals_count_rows_in_fields(room: str) -> None:
     found = [
         f"{path}:{text.lineno}"
-        for path, tree in trees()
+        for path, _, _, inside in parsed()
         if path.parts[0] == room
-        for node in ast.walk(tree)
+        for node in inside
         if isinstance(node, ast.Raise) and node.exc is not None
         for text in ast.walk(node.exc)
         if isinstance(text, ast.JoinedStr) and counts_places(text)

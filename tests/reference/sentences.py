@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import suffice
+from tests.parsed import SOURCE, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(suffice.__file__).parent
 WORDS = 3
 """Texts of fewer words are names, formats and keys, no sentences."""
 
@@ -30,13 +29,12 @@ class Sentence(NamedTuple):
     line: int
 
 
-def sentences(root: Path = ROOT) -> Iterator[Sentence]:
+def sentences(root: Path = SOURCE) -> Iterator[Sentence]:
     """Yield the texts of all sources but docstrings: those of commands are their help."""
-    for path in sorted(root.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        name = path.relative_to(root).as_posix()
-        hidden = _docstrings(tree, commands=name.startswith("cli/")) | _parts(tree)
-        for node in ast.walk(tree):
+    for path, _, _, inside in parsed(root):
+        name = path.as_posix()
+        hidden = _docstrings(inside, commands=name.startswith("cli/")) | _parts(inside)
+        for node in inside:
             text = _text(node)
             if text is None or node in hidden:
                 continue
@@ -55,21 +53,21 @@ def _text(node: ast.AST) -> str | None:
     return None
 
 
-def _parts(tree: ast.AST) -> set[ast.AST]:
+def _parts(inside: list[ast.AST]) -> set[ast.AST]:
     """Return what stands inside f-strings: it is part of their text."""
-    inside = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     return {
         part
         for whole in inside
+        if isinstance(whole, ast.JoinedStr)
         for part in ast.walk(whole)
         if part is not whole and isinstance(part, (ast.Constant, ast.JoinedStr))
     }
 
 
-def _docstrings(tree: ast.AST, *, commands: bool) -> set[ast.AST]:
+def _docstrings(inside: list[ast.AST], *, commands: bool) -> set[ast.AST]:
     """Return the docstrings, and the strings that stand for themselves beside constants."""
     found: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in inside:
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue
