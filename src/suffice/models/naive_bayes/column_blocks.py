@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from suffice.rows import IntArray, Table
 
-Block: TypeAlias = NDArray[np.floating[Any]] | CodedColumns | SparseRows | TextCells
+Block: TypeAlias = NDArray[np.floating] | CodedColumns | SparseRows | TextCells
 """Numbers (n, columns) with NaN for blanks, codes of categories, sparse counts, or texts."""
 
 
@@ -117,16 +117,16 @@ def refuse_large_cells(
         refuse_huge(rows, place)
 
 
-def numbers(table: Any, columns: Any) -> NDArray[np.floating[Any]]:
+def numbers(table: Any, columns: Any) -> NDArray[np.floating]:
     """Return some columns of a table that hold numbers or truths, as one matrix.
 
     All columns of a matrix come back without a copy.
     """
     if table.matrix is not None:
         if len(columns) == table.width and list(columns) == list(range(table.width)):
-            whole: NDArray[np.floating[Any]] = table.matrix
+            whole: NDArray[np.floating] = table.matrix
             return whole
-        some: NDArray[np.floating[Any]] = table.matrix[:, list(columns)]
+        some: NDArray[np.floating] = table.matrix[:, list(columns)]
         return some
     out = np.empty((table.size, len(columns)), order="F")
     for place, j in enumerate(columns):
@@ -134,7 +134,7 @@ def numbers(table: Any, columns: Any) -> NDArray[np.floating[Any]]:
     return out
 
 
-def read_numbers(table: Table, columns: Sequence[int], family: str) -> NDArray[np.floating[Any]]:
+def read_numbers(table: Table, columns: Sequence[int], family: str) -> NDArray[np.floating]:
     """Return some columns as one matrix of numbers; text is refused by its place."""
     for j in columns:
         if table.kinds[j] == CATEGORY:

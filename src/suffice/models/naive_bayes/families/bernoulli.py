@@ -84,7 +84,7 @@ class Bernoulli(BaseFamily):
         columns: Sequence[int],
         *,
         learning: bool = True,  # noqa: ARG002
-    ) -> NDArray[np.floating[Any]]:
+    ) -> NDArray[np.floating]:
         """Return the block of these columns, or refuse a cell that is neither 0 nor 1."""
         rows = read_numbers(table, columns, self.name)
         if np.isinf(rows).any():

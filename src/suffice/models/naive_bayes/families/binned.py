@@ -100,7 +100,7 @@ class Binned(BaseFamily):
         columns: Sequence[int],
         *,
         learning: bool = True,  # noqa: ARG002
-    ) -> NDArray[np.floating[Any]]:
+    ) -> NDArray[np.floating]:
         """Return the block of these columns."""
         rows = read_numbers(table, columns, self.name)
         if np.isinf(rows).any():

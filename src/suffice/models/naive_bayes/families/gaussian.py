@@ -85,7 +85,7 @@ class GaussianColumns(BaseFamily):
         columns: Sequence[int],
         *,
         learning: bool = True,  # noqa: ARG002
-    ) -> NDArray[np.floating[Any]]:
+    ) -> NDArray[np.floating]:
         """Return the block of these columns: numbers or truths."""
         return read_numbers(table, columns, self.name)
 

@@ -66,7 +66,7 @@ class LogNormal(GaussianColumns):
 
     def read(
         self, table: Table, columns: Sequence[int], *, learning: bool = True
-    ) -> NDArray[np.floating[Any]]:
+    ) -> NDArray[np.floating]:
         """Return the block of these columns; a cell to learn from has to be positive."""
         rows = GaussianColumns.read(self, table, columns)
         bad = rows <= 0.0

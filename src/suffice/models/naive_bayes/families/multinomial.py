@@ -84,7 +84,7 @@ class Multinomial(BaseFamily):
         columns: Sequence[int],
         *,
         learning: bool = True,  # noqa: ARG002
-    ) -> NDArray[np.floating[Any]]:
+    ) -> NDArray[np.floating]:
         """Return the block of these columns, or refuse a cell that is not a count."""
         rows = read_numbers(table, columns, self.name)
         if not (rows >= 0.0).all():

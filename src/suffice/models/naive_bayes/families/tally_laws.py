@@ -138,7 +138,7 @@ class TallyLaws(BaseLaws):
         """The number of columns."""
         return len(self.levels)
 
-    def looked_up(self, places: NDArray[np.integer[Any]]) -> Scores:
+    def looked_up(self, places: NDArray[np.integer]) -> Scores:
         """Return the scores of rows given as places in the tables, -1 where a cell is missing."""
         logs = np.zeros((len(places), self.size))
         orders = np.zeros_like(logs) if any(o is not None for o in self.orders) else None
@@ -149,7 +149,7 @@ class TallyLaws(BaseLaws):
                 orders += order[places[:, j]]
         return Scores(logs, orders)
 
-    def of_column(self, places: NDArray[np.integer[Any]], column: int) -> Scores:
+    def of_column(self, places: NDArray[np.integer], column: int) -> Scores:
         """Return what one column adds to the scores."""
         order = self.orders[column]
         return Scores(self.tables[column][places], None if order is None else order[places])
@@ -183,7 +183,7 @@ class TallyLaws(BaseLaws):
         """Return None: a level is not a number."""
         return
 
-    def variance(self, places: NDArray[np.integer[Any]], omegas: FloatArray) -> float:
+    def variance(self, places: NDArray[np.integer], omegas: FloatArray) -> float:
         """Return Σ_cj [Σ_l s_l²/p_l - (Σ_l s_l)²]/N_cj, s_l = Σ_i ω_ci over cells of level l."""
         total = 0.0
         for j in range(self.width):
