@@ -210,7 +210,7 @@ class DeclaredLevels:
         )
 
 
-def _sorted(levels: tuple[object, ...]) -> list[Any]:
+def _sorted(levels: tuple[object, ...]) -> list[object]:
     """Return levels in sorted order, blanks last."""
     words = [level for level in levels if level is not None]
     blank = [None] * (len(levels) - len(words))

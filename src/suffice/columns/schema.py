@@ -183,7 +183,7 @@ class Columns:
         largest coded column, so that rows sampled from a model decode as well.
         """
         self._check_width(matrix)
-        decoded: list[NDArray[Any]] = []
+        decoded: list[NDArray[np.generic]] = []
         for column, start in zip(self.columns, self._starts, strict=False):
             group = matrix[:, start : start + column.width]
             if column.kind == NUMBER:

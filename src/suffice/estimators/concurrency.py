@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from threading import RLock as Lock
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 LOCKS: dict[int, Lock] = {}
 """By the id of the estimator, which is no other's until it is gone, and its entry with it."""
-_ALIVE: dict[int, weakref.ref[Any]] = {}
+_ALIVE: dict[int, weakref.ref[object]] = {}
 """References that take an estimator's lock away when it is gone; nobody else holds them."""
 _MAKING = threading.Lock()
 """Who makes a lock holds this one, so that no estimator gets two."""

@@ -69,7 +69,7 @@ class LabelledRows:
     @property
     def y(self) -> NDArray[Any]:
         """The labels, in their own type."""
-        labels: NDArray[Any] = self.classes[self.codes]
+        labels: NDArray[np.generic] = self.classes[self.codes]
         return labels
 
     @property

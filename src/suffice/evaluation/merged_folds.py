@@ -81,13 +81,13 @@ class MergedParts:
         rows: LabelledRows,
         parts: Sequence[IntArray],
         trainings: Sequence[IntArray],
-        merged: Callable[[list[Any]], list[Any]],
+        merged: Callable[[list[Any]], list[object]],
     ) -> None:
         self.learner = learner
         self.batch: LabelledBatch = self.learner.read(rows.X, rows.y, rows.weights)
         self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
         self.choices: dict[int, Learner] = {}
-        self.sums: list[tuple[Learner, list[Any]]] = []  # mostly there is one choice
+        self.sums: list[tuple[Learner, list[object]]] = []  # mostly there is one choice
 
     @classmethod
     def without_one(

@@ -71,7 +71,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: object) -> NDArray[Any]:
         """Return the predicted class of each row."""
         rows = self._rows(X)
-        found: NDArray[Any] = self.estimator_.predict(rows)
+        found: NDArray[np.generic] = self.estimator_.predict(rows)
         return found
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]

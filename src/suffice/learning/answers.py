@@ -48,7 +48,7 @@ class LearnedDensity(Learned[S, F]):
         log_density: Callable[[Any], FloatArray] = self.model.log_density
         return self.asked(X, log_density)
 
-    def given_back(self, rows: Any) -> Any:
+    def given_back(self, rows: Any) -> object:
         """Return rows as the user gave them: a frame of the same library, categories decoded."""
         raise NotImplementedError
 

@@ -202,7 +202,7 @@ def collect(
     *,
     weight: str | None = None,
     checkpoint: str | Path | None = None,
-) -> Any:
+) -> object:
     r"""Return the statistics of a source, for a learner: what `fit` makes a model of.
 
     Parameters
@@ -257,7 +257,7 @@ def collect(
     return rows.collected(summarize, wanted)
 
 
-def _numbers(chunk: Chunk) -> Any:
+def _numbers(chunk: Chunk) -> object:
     table = chunk.table
     if table.matrix is None:
         words = [

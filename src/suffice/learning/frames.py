@@ -64,7 +64,7 @@ def back_to_frame(columns: Columns, matrix: FloatArray, library: Any) -> Any:
     return frame_of_cells(dict(zip(columns.names, columns.decode(matrix), strict=True)), library)
 
 
-def frame_of_cells(cells: Mapping[str, NDArray[Any]], library: str) -> Any:
+def frame_of_cells(cells: Mapping[str, NDArray[Any]], library: str) -> object:
     """Return columns as a frame of a library, or refuse what it has no place for.
 
     Text and numbers in one column, or half a character, may have been learned from elsewhere.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 from suffice.errors import BadSetting
 from suffice.learning.left_out import StatisticsLeftOut
@@ -26,7 +25,7 @@ def checked_calibration_rows(given: object) -> None:
         )
 
 
-def within_sample(statistics: object, most: int | None, judged: object) -> Any:
+def within_sample(statistics: object, most: int | None, judged: object) -> object:
     """Return statistics with no more sampled rows than asked for, unless others judge by them."""
     if most is None or judged or not isinstance(statistics, WithRows):
         return statistics

@@ -52,7 +52,7 @@ def stored_dtype(dtype: np.dtype[np.generic]) -> str:
     return dtype.str
 
 
-def restored_dtype(text: object) -> np.dtype[Any]:
+def restored_dtype(text: object) -> np.dtype[np.generic]:
     """Return the type of labels that a text names: truths, numbers, text, dates or objects."""
     found = np.dtype(str(text)[:16])
     if found.kind not in "biufUOSMm" or found.names is not None:

@@ -169,7 +169,7 @@ def _read_some(
     )
 
 
-def some_rows(rows: Any, places: IntArray) -> Any:
+def some_rows(rows: Any, places: IntArray) -> object:
     """Return some rows of a batch: of an array, a table, sparse rows, or documents."""
     if hasattr(rows, "taken"):
         return rows.taken(places)

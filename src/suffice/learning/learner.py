@@ -232,7 +232,7 @@ class Learner(ABC, Generic[S, F]):
             return LEFT_OUT
         return KEPT if known is None else TOO_LATE
 
-    def prepared(self, rows: Any) -> Any:
+    def prepared(self, rows: object) -> object:
         """Return the rows of a batch as the model takes them."""
         return rows
 
@@ -263,11 +263,11 @@ class Learner(ABC, Generic[S, F]):
 
     # What files hold of a choice
 
-    def stored_choice(self) -> Any:
+    def stored_choice(self) -> object:
         """Return what was decided as objects that a file may hold."""
         return self.chosen
 
-    def restored_choice(self, stored: object) -> Any:
+    def restored_choice(self, stored: object) -> object:
         """Return what was decided."""
         return stored
 

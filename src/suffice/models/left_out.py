@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class LeaveOneOut:
     def _repr_html_(self) -> str:
         return self.table(SHOWN).to_html()
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, library: str | None = None) -> object:
         """Return every row, in the order it was given, as a frame of pandas or polars.
 
         Its columns are the row's number, label and predicted class, p(label | x) by the model

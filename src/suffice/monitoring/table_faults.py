@@ -167,7 +167,7 @@ def _names_rows(table: Table, j: int) -> bool:
     return len(cells) > 20 and len(set(cells)) > MOST_LEVELS_OF_NAMES * len(cells)
 
 
-def _may_tell(cells: NDArray[Any], codes: IntArray, size: int) -> bool:
+def _may_tell(cells: NDArray[np.generic], codes: IntArray, size: int) -> bool:
     """Whether a column might tell enough labels alone: a bound, and no fit.
 
     Whatever a model says of a value it says of all rows with it, so that all but the most frequent

@@ -49,7 +49,7 @@ MOST_STREAMED = 20_000
 
 
 def watch(
-    model: Any,
+    model: object,
     rows: Any,
     y: object = None,
     *,
@@ -152,7 +152,7 @@ def watch(
     )  # fmt: skip
 
 
-def _facts(learned: Any) -> list[ColumnFact] | None:
+def _facts(learned: object) -> list[ColumnFact] | None:
     """Return what statistics say of columns; None where only the bins of a file do."""
     try:
         return facts_of(learned)
@@ -162,7 +162,7 @@ def _facts(learned: Any) -> list[ColumnFact] | None:
         return None
 
 
-def _of_part(learned: Any, bins: ColumnBins) -> list[str]:
+def _of_part(learned: object, bins: ColumnBins) -> list[str]:
     """Say that bins hold some of the rows only, where they do."""
     total = _rows(learned, bins)
     if abs(total - bins.bins.weight) <= 1e-9 * total:

@@ -127,7 +127,7 @@ class Contents:
             "notes": list(found.notes),
         }
 
-    def _column(self, j: int, one: ColumnGlance) -> dict[str, Any]:
+    def _column(self, j: int, one: ColumnGlance) -> dict[str, object]:
         known = self.informative
         return {
             "name": one.name,

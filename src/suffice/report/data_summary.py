@@ -12,7 +12,7 @@ from suffice.report.markup import bar, name, names, table, text
 from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation import LabelledRows
@@ -88,7 +88,7 @@ def _column(
     if kind in (BOOLEAN, CATEGORY):
         every = cells.tolist()
         there = [cell for cell in every if cell is not None]
-        counts: dict[Any, int] = {}
+        counts: dict[Hashable, int] = {}
         for cell in there:
             counts[cell] = counts.get(cell, 0) + 1
         order = sorted(counts, key=lambda level: (-counts[level], str(level)))

@@ -199,7 +199,7 @@ class Album:
         self.installed = _installed()
         self.draws = wanted and self.installed
         self._greys: set[str] = {"00", "ff"}
-        self.values: dict[str, dict[str, Any]] = {}
+        self.values: dict[str, dict[str, object]] = {}
         self._count = 0
 
     @property

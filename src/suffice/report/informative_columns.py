@@ -94,7 +94,7 @@ def drawn(rows: LabelledRows, most: int, seed: int = 0) -> LabelledRows:
 def _held_out_bits(rows: LabelledRows, width: int) -> FloatArray:
     """Return the bits of every column, each row judged by laws that have not seen it."""
     kinds = read_table(rows.X).kinds
-    families: Any = {j: "binned" for j, kind in enumerate(kinds) if kind == NUMBER}
+    families: object = {j: "binned" for j, kind in enumerate(kinds) if kind == NUMBER}
     folds = stratified_folds(rows.codes, min(FOLDS, len(rows)), 0)
     found = np.zeros(width)
     total = 0.0

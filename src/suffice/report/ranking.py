@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from suffice.report.markup import bar, name, quoted, table
 from suffice.report.planes import class_words
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from matplotlib.axes import Axes
 
     from suffice.evaluation import Comparison
@@ -25,7 +27,7 @@ MOST_LISTED = 12
 """Classes whose areas are listed, the smallest first. A choice: what fits a screen."""
 
 
-def areas(comparison: Comparison, model: str) -> dict[Any, float]:
+def areas(comparison: Comparison, model: str) -> dict[Hashable, float]:
     """Return the area under the ROC curve of each class against the rest, of held-out rows.
 
     Of two classes one has it, the second: that of the other is the same. A class without rows, or

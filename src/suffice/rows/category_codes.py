@@ -6,7 +6,7 @@ import numbers
 from dataclasses import dataclass
 from itertools import islice
 from sys import getsizeof
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -92,7 +92,9 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
     return CodedColumns(codes, tuple(levels))
 
 
-def _numbers(cells: NDArray[np.generic], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
+def _numbers(
+    cells: NDArray[np.generic], name: str
+) -> tuple[NDArray[np.generic], tuple[Label, ...]]:
     seen = ~np.isnan(cells) if cells.dtype.kind == "f" else np.ones(len(cells), dtype=bool)
     held = cells if seen.all() else cells[seen]
     if cells.dtype.kind == "f":

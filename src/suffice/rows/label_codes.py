@@ -16,7 +16,7 @@ from suffice.places import Phrase, RowAt
 from suffice.rows.cells import REAL, IntArray, is_blank, object_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
 Coded: TypeAlias = tuple[NDArray[Any], IntArray]
 """Distinct values in any order, and for each row which of them it holds."""
@@ -178,7 +178,7 @@ def _addresses(values: NDArray[np.generic]) -> NDArray[np.uintp]:
 
 def _hashed(values: Iterable[object]) -> Coded:
     """Return distinct values in order of appearance: one pass, one dictionary."""
-    places: defaultdict[Any, int] = defaultdict()
+    places: defaultdict[Hashable, int] = defaultdict()
     places.default_factory = places.__len__
     codes = np.fromiter(map(places.__getitem__, values), dtype=np.intp)
     return object_array(places), codes

@@ -283,7 +283,7 @@ def blank_labels(y: object) -> NDArray[np.bool_] | None:
     return found if found is not None and found.any() else None
 
 
-def _blank(y: Any) -> NDArray[np.bool_] | None:
+def _blank(y: object) -> NDArray[np.bool_] | None:
     if isinstance(y, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(y)
         if mask.ndim == 2 and mask.shape[1] == 1:
@@ -307,7 +307,7 @@ def _blank(y: Any) -> NDArray[np.bool_] | None:
     return _of_series(y)
 
 
-def _of_array(values: NDArray[Any]) -> NDArray[np.bool_] | None:
+def _of_array(values: NDArray[np.generic]) -> NDArray[np.bool_] | None:
     kind = values.dtype.kind
     if kind == "f":
         return np.asarray(np.isnan(values))
@@ -328,7 +328,7 @@ def _of_array(values: NDArray[Any]) -> NDArray[np.bool_] | None:
     return found
 
 
-def _of_objects(values: Iterable[Any]) -> NDArray[np.bool_] | None:
+def _of_objects(values: Iterable[object]) -> NDArray[np.bool_] | None:
     """Look at each distinct object once."""
     held = values if isinstance(values, (list, tuple)) else list(values)
     try:

@@ -114,14 +114,14 @@ class RowReader:
             found.append(cells)
         return found
 
-    def logged(self, cells: Sequence[Any]) -> tuple[Any, ...]:
+    def logged(self, cells: Sequence[object]) -> tuple[object, ...]:
         """Return cells of `plain_rows` as the log has them: whole numbers are numbers as well."""
         return tuple(
             float(cell) if kind == NUMBER and type(cell) is int else cell
             for kind, cell in zip(self.kinds, cells, strict=True)
         )
 
-    def table_of_plain(self, rows: Sequence[tuple[Any, ...]]) -> Table:
+    def table_of_plain(self, rows: Sequence[tuple[object, ...]]) -> Table:
         """Return rows of `plain_rows` as a table."""
         cells = []
         try:
@@ -235,7 +235,7 @@ class RowReader:
         known: frozenset[Label] | None,
         cells: Sequence[object],
         start: int,
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.generic]:
         spelling = self.spellings.get(name)
         spelled = spelling is not None and spelling.kind == kind
         types = set(map(type, cells))
@@ -260,7 +260,7 @@ class RowReader:
         as_kind = SpelledKind(spelling) if spelled and spelling is not None else kind
         return typed_cells(texts, as_kind, name, lambda i: f"row {start + i}")
 
-    def _level(self, cell: object, known: frozenset[Label], name: str, row: int) -> Any:
+    def _level(self, cell: object, known: frozenset[Label], name: str, row: int) -> object:
         """Return a cell of a column whose categories are not all texts, in the type they have."""
         text = cell_text(cell, name, row)
         if not text or text.isspace():

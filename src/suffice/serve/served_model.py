@@ -341,7 +341,7 @@ def _explained(found: Any, row: int) -> dict[str, Any]:
     }
 
 
-def _cells(rows: Any, width: int) -> list[list[Any]]:
+def _cells(rows: Any, width: int) -> list[list[object]]:
     """Return the columns of drawn rows: a frame of any library, or an array."""
     if isinstance(rows, list):  # of texts
         return [rows]

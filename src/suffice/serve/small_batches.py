@@ -70,7 +70,7 @@ class SmallBatches:
 
 def _answers(
     model: ServedModel, some: list[Waiting]
-) -> list[tuple[asyncio.Future[Predicted], Any]]:
+) -> list[tuple[asyncio.Future[Predicted], object]]:
     """Return answers, or refusals, of some requests."""
     rows = [row for given, _ in some for row in given]
     try:

@@ -47,7 +47,7 @@ class DaskSource(Source):
         self.name = name or "the Dask DataFrame"
         self._frame = frame
         self.names = distinct_names(list(frame.columns), self.name)
-        self._held: dict[tuple[str, ...], Any] = {}
+        self._held: dict[tuple[str, ...], object] = {}
 
     def collect(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S | None:
         """Return the merged summary of all rows, by partition; None: no rows."""

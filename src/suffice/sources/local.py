@@ -203,7 +203,7 @@ def joined_chunks(chunks: Sequence[Chunk]) -> Chunk | None:
     return Chunk(table, labels, weights, Place(first.place.name))
 
 
-def _column(tables: Sequence[Table], column: int) -> NDArray[Any]:
+def _column(tables: Sequence[Table], column: int) -> NDArray[np.generic]:
     """Return the cells of all; whole numbers that are no doubles stay what they are."""
     parts = [table.exact(column) for table in tables]
     kinds = {part.dtype.kind for part in parts}

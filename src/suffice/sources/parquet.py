@@ -56,7 +56,7 @@ class ParquetSource(LocalSource):
         self.name = name or str(self._paths[0])
         self._groups: list[list[int]] = []
         self._sizes = TextSizes(Counter(), Counter())
-        self._last: tuple[Any, Any, Footer] | None = None
+        self._last: tuple[object, object, Footer] | None = None
         schema: ArrowSchema | None = None
         for path in self._paths:
             with _opened(path) as file:

@@ -49,7 +49,7 @@ class SparkSource(Source):
         self._frame = frame
         with spark_at_work(self.name):
             self.names = distinct_names(frame.columns, self.name)
-        self._chosen: dict[tuple[str, ...], Any] = {}
+        self._chosen: dict[tuple[str, ...], object] = {}
         self.moved: int | None = None
         self._count: int | None = None
 
@@ -132,7 +132,7 @@ PROBABILITY = "probability"
 
 
 def predictions(
-    model: Any, frame: Any, proba: bool = False, columns: Sequence[str] | None = None
+    model: object, frame: Any, proba: bool = False, columns: Sequence[str] | None = None
 ) -> object:
     """Return a Spark DataFrame with a column `prediction` more, what `model.predict` says.
 
@@ -185,7 +185,7 @@ def _model_columns(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]
     return tuple(columns)
 
 
-def _schema(rows: Any, model: Any, added: tuple[str, ...]) -> Any:
+def _schema(rows: Any, model: Any, added: tuple[str, ...]) -> object:
     types = import_module("pyspark.sql.types")
     kinds = {"b": types.BooleanType(), "i": types.LongType(), "u": types.LongType()}
     kinds["f"] = types.DoubleType()

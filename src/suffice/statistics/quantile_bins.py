@@ -369,7 +369,7 @@ def _cells(table: Table, j: int) -> FloatArray:
     return np.asarray(table.column(j), dtype=np.float64)
 
 
-def _is_weight(value: Any) -> bool:
+def _is_weight(value: object) -> bool:
     return type(value) is float and isfinite(value) and value >= 0.0
 
 

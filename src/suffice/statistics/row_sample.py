@@ -129,7 +129,7 @@ class RowSample:
         return cls(rows, (high << 32) | low)
 
 
-def _written(cells: object) -> Any:
+def _written(cells: object) -> object:
     """Return cells as JSON holds them: tuples of numbers as lists, levels as labels are written."""
     if type(cells) is tuple:
         plain = set(map(type, cells)) <= {float, int, str, bool, type(None)}

@@ -80,7 +80,7 @@ class TextStatistics:
 
     def _both(self, other: Self, joined: Callable[[Any, Any], object]) -> list[Any]:
         """Return what becomes of the terms of two sides, and of their n-grams."""
-        found: list[Any] = []
+        found: list[object] = []
         for name in ("terms", "ngrams"):
             ours, theirs = getattr(self, name), getattr(other, name)
             if (ours is None) != (theirs is None):

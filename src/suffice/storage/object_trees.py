@@ -32,7 +32,7 @@ ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON has no form for, by what stands for them."""
 
 
-def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one for each kind
+def planted(value: object, arrays: PackedArrays) -> object:  # noqa: PLR0912  one for each kind
     """Return a value as a JSON tree; its arrays are put beside it.
 
     >>> from suffice.storage.archive import PackedArrays
@@ -188,7 +188,7 @@ GROWN: dict[str, Callable[[Any, StoredArrays, int], object]] = {
 """How the trees of what is not a dataclass become what they were."""
 
 
-def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
+def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) -> object:
     """Return an object of a known dataclass; fields added later have their defaults."""
     known = {field.name: field for field in _fields(kind)}
     strange = set(given) - set(known)

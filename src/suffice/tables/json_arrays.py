@@ -42,7 +42,7 @@ class ArrayObjects(TextLines):
             block = self._file.read1(BLOCK)  # type: ignore[attr-defined]
             last = not block
             text, at = text[at:] + self._decoded(decoder, block, line), 0
-            rows: list[tuple[int, Any, str]] = []
+            rows: list[tuple[int, object, str]] = []
             while True:
                 start = at
                 while at < len(text) and text[at] in SPACE:

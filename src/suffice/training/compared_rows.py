@@ -99,7 +99,7 @@ class ComparedRows(NamedTuple):
             )
 
 
-def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
+def sampled(size: int, width: int, seed: int) -> NDArray[np.generic] | None:
     """Return which rows to compare models on; None for all of them.
 
     >>> sampled(150, 4, 0) is None

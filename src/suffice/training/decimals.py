@@ -52,7 +52,7 @@ def counted(
 
 def decimals_in(state: Mapping[str, object]) -> dict[str, int]:
     """Return what a model file says, if it says anything."""
-    held: Any = state.get("table")
+    held: object = state.get("table")
     held = held.get(STATE) if isinstance(held, dict) else None
     if held is None:
         return {}

@@ -16,6 +16,7 @@ from suffice.tables.table_reading import TableGuess
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from suffice.learning.table_recipe import TableNotes
@@ -103,7 +104,7 @@ class ModelRows:
 
     def chunks(
         self, others: Sequence[str] = (), other_kinds: Sequence[str] | None = None
-    ) -> Iterator[tuple[Table, list[tuple[str, NDArray[Any]]]]]:
+    ) -> Iterator[tuple[Table, list[tuple[str, NDArray[np.generic]]]]]:
         """Yield rows in chunks, and beside them the cells of other columns, each with its kind."""
         lacking = [name for name in others if name not in self.table.names]
         if lacking:

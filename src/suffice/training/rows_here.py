@@ -149,7 +149,7 @@ def _decided(
     )  # fmt: skip
 
 
-def _selected(frame: Any, table: Table, there: NDArray[np.bool_]) -> Any:
+def _selected(frame: Any, table: Table, there: NDArray[np.bool_]) -> object:
     """Return the columns and rows of a frame that are learned from, as a frame of its library."""
     import narwhals as nw
 

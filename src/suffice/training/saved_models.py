@@ -64,7 +64,7 @@ class Saved:
         model = self.model
         if self.is_hidden:
             return np.arange(model.components_)
-        found: NDArray[Any] = model.classes if isinstance(model, Learned) else model.classes_
+        found: NDArray[np.generic] = model.classes if isinstance(model, Learned) else model.classes_
         return found
 
     @property

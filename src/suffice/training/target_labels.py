@@ -38,7 +38,7 @@ def label_kind_of(labels: Sequence[object]) -> str:
 
 def labels_of(
     cells: NDArray[np.generic], kind: str, known: Sequence[object] | None = None
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+) -> tuple[NDArray[np.generic], NDArray[np.bool_]]:
     """Return labels in their own type, and which rows have one.
 
     `known` are labels that a model has already: of text, numbers become text as well.
@@ -62,7 +62,7 @@ def labels_of(
     return np.array([str(cell) for cell in held], dtype=object), there
 
 
-def plain_labels(labels: Any) -> NDArray[Any]:
+def plain_labels(labels: Any) -> NDArray[np.generic]:
     """Return labels as an array: numbers as they are, Arrow's text as objects."""
     if isinstance(labels, np.ndarray):
         return labels
@@ -131,7 +131,7 @@ TOTALS = frozenset(
 """What the last line of an export says in the place of a class, where it holds sums."""
 
 
-def totals_row(labels: NDArray[Any]) -> str:
+def totals_row(labels: NDArray[np.generic]) -> str:
     """Return in words that the class of the last row names sums, and that no other row has it.
 
     >>> totals_row(np.array(["a", "b", "Total"], dtype=object))[:37]
@@ -182,7 +182,7 @@ def label_named(text: str, classes: Sequence[object]) -> Any:
     )
 
 
-def check_quantity(labels: NDArray[Any], place: str, target: str, hooks: Hooks) -> None:
+def check_quantity(labels: NDArray[np.generic], place: str, target: str, hooks: Hooks) -> None:
     """Ask what a target of many whole numbers is, by refusing it until somebody says."""
     if labels.dtype.kind not in "iu":
         return

@@ -41,7 +41,7 @@ from suffice.training.training_rows import TrainingRows
 from suffice.training.unlabelled.rows_without_label import parted, with_rows_without_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from suffice.columns.filled import FilledColumns
     from suffice.evaluation.work_progress import ShowsProgress
@@ -315,7 +315,7 @@ def _rates(model: Learned, rows: TrainingRows) -> OutlierRates | None:
     return rates_of(model, rows.table, rows.labels)
 
 
-def _of_labels(priors: dict[Any, float], labels: Any) -> dict[Any, float]:
+def _of_labels(priors: dict[Any, float], labels: Any) -> dict[Hashable, float]:
     """Return priors by label: what was typed is text, labels may be numbers."""
     known = {str(label): label for label in dict.fromkeys(labels.tolist())}
     return {known.get(str(name), name): value for name, value in priors.items()}

@@ -39,6 +39,7 @@ from suffice.training.target_labels import check_classes, check_quantity, plain_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from suffice.columns.filled import FilledColumns
@@ -288,7 +289,7 @@ def kinds_of(
 
 
 def check_labels(
-    labels: NDArray[Any],
+    labels: NDArray[np.generic],
     place: str,
     target: str | None,
     hooks: Hooks,

@@ -83,7 +83,7 @@ def model_content(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
 
 
 def _refuse(stored: StoredModel) -> None:
-    model: Any = stored.state["model"]
+    model: object = stored.state["model"]
     if stored.estimator == "Perceptron":
         raise BadSetting(
             "a perceptron has classes, but no probabilities: a page has nothing to show",
@@ -111,17 +111,17 @@ def _refuse(stored: StoredModel) -> None:
 # Columns
 
 
-def _schema(stored: StoredModel, notes: TableNotes) -> Any:
+def _schema(stored: StoredModel, notes: TableNotes) -> object:
     """Return the columns of the table, before anything was filled or coded."""
     if notes.filled is not None:
-        known: Any = stored.state["columns"]
+        known: object = stored.state["columns"]
         # Categories are known by the design alone, their blanks too.
         return _with_levels(notes.filled.columns, known)
     columns = stored.state["columns"]
     return columns.columns if isinstance(columns, Design) else columns
 
 
-def _with_levels(columns: Any, design: Any) -> Any:
+def _with_levels(columns: Any, design: object) -> object:
     from dataclasses import replace
 
     known: Any = design.columns.columns if isinstance(design, Design) else ()
@@ -198,7 +198,7 @@ def _design(columns: Any) -> dict[str, object]:
 # Models
 
 
-def _product(stored: StoredModel, schema: Any) -> dict[str, Any]:
+def _product(stored: StoredModel, schema: Any) -> dict[str, object]:
     model: Any = stored.state["model"]
     plain = isinstance(schema, PlainColumns)
     kinds = [NUMBER if plain else column.kind for column in schema.columns]
@@ -239,7 +239,7 @@ def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
     }
 
 
-def _text(record: Any) -> dict[str, Any]:
+def _text(record: Any) -> dict[str, object]:
     packed = packed_text(record)
     calibrated = record.factors is not None and record.shifts is not None
     return {

@@ -119,7 +119,7 @@ def normal_law(law: object) -> dict[str, object]:
     return found | _frame(law)
 
 
-def sampling(stored: StoredModel) -> dict[str, Any] | None:
+def sampling(stored: StoredModel) -> dict[str, object] | None:
     """Return what p-values of full normal classes are made of; None: the law is taken as known.
 
     ν and the divisors of the scatters, as `suffice.models.typicality` has them.
@@ -224,11 +224,11 @@ def _cell(cell: object, *, text: bool) -> dict[str, Any]:
     }
 
 
-def _or_none(values: object) -> Any:
+def _or_none(values: object) -> object:
     return None if values is None else numbers(values)
 
 
-def plain_level(level: object) -> Any:
+def plain_level(level: object) -> object:
     """Return a level as what JSON can hold."""
     plain = level.item() if isinstance(level, np.generic) else level
     return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)

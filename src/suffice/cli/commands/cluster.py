@@ -33,7 +33,7 @@ class ClusterNumber(ParamType):
 
     name = "number"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: Any, param: Any, ctx: Any) -> object:
         """Return a number, several, or "auto"."""
         if value == "auto" or not isinstance(value, str):
             return value

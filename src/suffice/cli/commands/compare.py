@@ -89,7 +89,7 @@ def compare(
     say(str(found))
 
 
-def _asked(models: tuple[str, ...], others: tuple[str, ...]) -> Any:
+def _asked(models: tuple[str, ...], others: tuple[str, ...]) -> object:
     """Return what is compared, as the library takes it."""
     named = {name.rpartition(".")[2]: _estimator(name) for name in others}
     if not models:
@@ -97,7 +97,7 @@ def _asked(models: tuple[str, ...], others: tuple[str, ...]) -> Any:
     return [*models, *named.items()]
 
 
-def _estimator(name: str) -> Any:
+def _estimator(name: str) -> object:
     """Return an estimator of scikit-learn, as it is by default; nothing else is imported."""
     from importlib import import_module
 

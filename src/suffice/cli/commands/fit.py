@@ -45,7 +45,7 @@ class NumberOr(ParamType):
         self.words = words
         self.whole = whole
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: Any, param: Any, ctx: Any) -> object:
         """Return a number, or one of the words."""
         if value in self.words:
             return value
@@ -70,7 +70,7 @@ class Priors(ParamType):
 
     name = "class=p,…"
 
-    def convert(self, value: object, param: Any, ctx: Any) -> Any:
+    def convert(self, value: object, param: Any, ctx: Any) -> object:
         """Return probabilities by the name of the class."""
         if isinstance(value, dict):
             return value

@@ -162,7 +162,7 @@ def _name(cell: object) -> str:
     return label_text(cell) or ""
 
 
-def _cost(cell: Any, file: Any, name: str, column: int) -> float:
+def _cost(cell: object, file: Any, name: str, column: int) -> float:
     number = cell if isinstance(cell, float) else number_of(str(cell or ""))
     if number is None or not np.isfinite(number):
         shown = "a blank cell" if cell is None else repr(cell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -134,7 +134,7 @@ def _about_models(
     title: str | None,
     pictures: bool,
     living: bool,
-) -> tuple[str, str, dict[str, Any]]:
+) -> tuple[str, str, dict[str, object]]:
     """Return the page about models, the advice, and what is on the page as plain values."""
     from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.report.contents import Contents
@@ -167,7 +167,7 @@ def _about_clusters(
     title: str | None,
     *,
     pictures: bool,
-) -> tuple[str, str, dict[str, Any]]:
+) -> tuple[str, str, dict[str, object]]:
     """Return the page about clusters, what is said of them, and the same as plain values."""
     from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.report.clusters.page import clusters_page

@@ -83,7 +83,7 @@ def _written(cells: list[object], saved: Saved, name: str) -> list[object]:
     return [spelling.written(cell, saved.decimals.get(name)) for cell in cells]
 
 
-def _cells(rows: Any, width: int) -> list[list[Any]]:
+def _cells(rows: Any, width: int) -> list[list[object]]:
     """Return the columns of drawn rows: a frame of any library, or an array."""
     if isinstance(rows, list):  # of texts
         return [rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import NotADensity
 from suffice.training.saved_models import Saved, load_saved
@@ -11,6 +11,7 @@ from suffice.training.saved_models import Saved, load_saved
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -33,9 +34,9 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
 
 def drawn_rows(
     saved: Saved, size: int, label: object, rng: object, *, bounded: bool = True
-) -> tuple[Any, NDArray[Any]]:
+) -> tuple[object, NDArray[np.generic]]:
     """Return rows that a model makes up, of one class or of all, and the class of each."""
-    found: tuple[Any, NDArray[Any]]
+    found: tuple[object, NDArray[np.generic]]
     if saved.is_hidden:
         within = {} if bounded else {"within": None}
         found = saved.model.sample(size, rng, component=label, **within)

@@ -98,7 +98,7 @@ def reading_options(command: Callable[..., object]) -> Callable[..., object]:
         encoding: str | None,
         sheet: str | None,
         **more: object,
-    ) -> Any:
+    ) -> object:
         parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
         if parted is not None and len(parted) != 1:
             raise click.BadParameter(
@@ -141,7 +141,7 @@ def columns_options(command: Callable[..., object]) -> Callable[..., object]:
         bins: str | None,
         reading: TableReading,
         **more: object,
-    ) -> Any:
+    ) -> object:
         given = {} if columns_file is None else _columns_of(columns_file)
         for one in declared:
             name, equals, kind = one.rpartition("=")
@@ -276,7 +276,7 @@ class InOrder(click.Group):
         del ctx
         return list(self.commands)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a command; an interruption is told by `main`, in one line."""
         try:
             return super().invoke(ctx)

@@ -54,7 +54,7 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
     return with_date_parts(read, spellings)
 
 
-def _cells(cells: list[object], spelling: Spelling, name: str) -> Any:
+def _cells(cells: list[object], spelling: Spelling, name: str) -> object:
     def refusal(row: int) -> NotANumber:
         return NotANumber.of_cell(
             row,

@@ -109,7 +109,7 @@ class Spelling:
             return None
         return found.days[0] if found.clock else found.value(self.date)
 
-    def written(self, value: object, digits: int | None = None) -> Any:
+    def written(self, value: object, digits: int | None = None) -> object:
         """Return a cell as the column has it; what is blank, or is not a number, as it is.
 
         Decimals by their mark and percent signs, without currencies, units and separators of

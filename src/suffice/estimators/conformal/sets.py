@@ -45,7 +45,7 @@ CELLS = 4_000_000
 """Scores that are compared in one go. A choice: 32 MB."""
 
 
-def some_of(rows: Any, places: IntArray) -> Any:
+def some_of(rows: object, places: IntArray) -> Any:
     """Return some rows of whatever rows may be, tables that a file has kept among them."""
     return rows.rows(places) if isinstance(rows, Table) else taken(rows, places)
 

@@ -80,16 +80,16 @@ class GaussianMixture(MixtureLearning, DensityMixin, BaseEstimator):
 
     def __init__(
         self,
-        components: Any = "auto",
-        covariance: Any = "auto",
+        components: object = "auto",
+        covariance: object = "auto",
         *,
         noise: bool | float = False,
-        start: Any = None,
+        start: object = None,
         criterion: Criterion = "bic",
         prior: bool = False,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> None:
         self.components = components
         self.covariance = covariance
@@ -162,7 +162,7 @@ class GaussianMixture(MixtureLearning, DensityMixin, BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, str | int | np.integer):
                 settings[name] = {"components": self.components_, "covariance": fit.form}[name]
-        state: dict[str, Any] = {
+        state: dict[str, object] = {
             "columns": columns,
             "statistics": None,
             "chosen": None,
@@ -170,7 +170,7 @@ class GaussianMixture(MixtureLearning, DensityMixin, BaseEstimator):
             "model": fit.model,
             "mixture": MixtureRecord.of(fit),
         }
-        about: dict[str, Any] = {"model": type(self).__name__, "columns": first_names(columns)}
+        about: dict[str, object] = {"model": type(self).__name__, "columns": first_names(columns)}
         if statistics and self._stream is not None:
             state["stream"] = self._stream
         if self._notes is not None:

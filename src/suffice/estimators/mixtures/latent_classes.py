@@ -89,16 +89,16 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
 
     def __init__(
         self,
-        components: Any = "auto",
-        families: Any = "auto",
+        components: object = "auto",
+        families: object = "auto",
         *,
         smoothing: float = 1.0,
-        start: Any = None,
+        start: object = None,
         criterion: Criterion = "bic",
         starts: int = 12,
         tol: float = 1e-8,
         max_iter: int = 2000,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> None:
         self.components = components
         self.families = families
@@ -318,7 +318,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
             state[STATE] = self._notes.to_dict()
         return StoredModel(type(self).__name__, settings, state, about)
 
-    def _stored_components(self) -> Any:
+    def _stored_components(self) -> object:
         given = self.components
         return given if isinstance(given, str | int) else self.components_
 

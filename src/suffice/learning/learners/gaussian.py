@@ -134,7 +134,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         """Return statistics, with what else there is to know of their rows, as what was learned."""
         return LearnedDiscriminant(self, *learned)
 
-    def check_mergeable(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> None:
+    def check_mergeable(self, left: Learned[object, Fit], right: Learned[object, Fit]) -> None:
         """Refuse to merge where a sample of rows is kept of one, and not of the other."""
         kept = [isinstance(one.statistics, WithRows) for one in (left, right)]
         if kept[0] != kept[1]:
@@ -175,7 +175,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         """Let rows of plain numbers wait, unless some of them are kept."""
         return moderate if learned.columns.is_plain and self.certain_rows(learned) else None
 
-    def certain_rows(self, learned: Learned[Any, Fit]) -> int:
+    def certain_rows(self, learned: Learned[object, Fit]) -> int:
         """Return how many rows there is room for, if each has blanks of its own."""
         held, learner = learned.statistics, self.of_model()
         kept = isinstance(held, WithRows) or getattr(learner, "keeps_rows", False)

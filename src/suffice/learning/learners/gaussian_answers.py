@@ -113,7 +113,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
 
     def impute(
         self, X: object, y: object = None, draws: int | None = None, random_state: object = None
-    ) -> Any:
+    ) -> object:
         """Return rows with missing cells filled in by their conditional mean, or drawn."""
         model = self.model
         if draws is not None and (draws < 0 or int(draws) != draws):
@@ -121,7 +121,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
                 f"cannot make draws={draws!r} tables", hint="a whole number of at least 0, or None"
             )
 
-        def completed(rng: np.random.Generator | None) -> Any:
+        def completed(rng: np.random.Generator | None) -> object:
             rows = self.asked(
                 X, lambda rows: imputed(model, rows, self.label_codes(y, len(rows)), rng)
             )

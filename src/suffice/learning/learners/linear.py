@@ -165,7 +165,7 @@ class LearnedLine(Learned[R, R]):
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the best-scored class of each row."""
-        found: NDArray[Any] = self.classes[self.asked(X, self.statistics.model.codes)]
+        found: NDArray[np.generic] = self.classes[self.asked(X, self.statistics.model.codes)]
         return found
 
     def decisions(self, X: object) -> FloatArray:

@@ -47,13 +47,13 @@ class LogisticSettings(LinearLearner[R]):
             value = getattr(self, name)
             if not (isinstance(value, bool | np.bool_) or (more and value is None)):
                 raise BadSetting(f"{name}={value!r:.50} is not known", hint=f"True, False{more}")
-        solver: Any = self.solver
+        solver: object = self.solver
         if not (isinstance(solver, str) and solver in SOLVERS):
             raise BadSetting(
                 f"solver={self.solver!r:.50} is not known",
                 hint='"auto" finds the quickest exact way itself; "sgd" takes a step for each row',
             )
-        missing: Any = self.missing
+        missing: object = self.missing
         if missing is not None and not (isinstance(missing, str) and missing == "indicator"):
             raise BadSetting(
                 f"missing={missing!r:.50} is not known",

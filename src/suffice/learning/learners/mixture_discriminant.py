@@ -162,7 +162,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         """Read labelled rows of numbers."""
         return read_batch(X, y, weights, partial(self._coded, known))
 
-    def _coded(self, known: Any, table: Table) -> tuple[Columns, Any]:
+    def _coded(self, known: Any, table: Table) -> tuple[Columns, object]:
         columns = Columns.infer(table) if known is None else known.columns
         other = [one.name for one in columns.columns if one.kind == CATEGORY]
         if other:

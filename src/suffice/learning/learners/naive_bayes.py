@@ -80,7 +80,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
     }
 
     @abstractmethod
-    def asked_families(self) -> Any:
+    def asked_families(self) -> object:
         """Return the setting that decides about families; it is held beside the statistics."""
 
     @property
@@ -95,7 +95,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         checked_calibration_rows(self.calibration_rows)
         checked_unlabelled(self.unlabelled)
 
-    def stored_choice(self) -> Any:
+    def stored_choice(self) -> object:
         """Return families, and what asked for them."""
         return {"product": self.chosen.product, "asked": self.chosen.asked}
 
@@ -169,7 +169,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         found = sampled(learner.product, rows, codes, labels, weights, hashes)
         return WithRows(held, found.cut(self.calibration_rows))
 
-    def prepared(self, rows: Any) -> Any:
+    def prepared(self, rows: Any) -> object:
         """Return rows cut into blocks."""
         return blocks(self.chosen.product, rows)
 
@@ -286,7 +286,7 @@ class NaiveBayesClassifierLearner(ColumnsLearner):
 
     name: ClassVar[str] = "NaiveBayes"
 
-    def asked_families(self) -> Any:
+    def asked_families(self) -> object:
         """Return the setting that decides about families."""
         return self.families
 

@@ -93,7 +93,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
             elif isinstance(block, np.ndarray):
                 refuse_infinite(block, [self.columns.names[j] for j in group])
 
-    def given_back(self, rows: Any) -> Any:
+    def given_back(self, rows: Any) -> object:
         """Return rows as the user gave them: levels as they were."""
         blank = self.model.blank
         return rows_given_back(rows, self.learner.chosen.product, self.columns, self.frame, blank)
@@ -291,14 +291,14 @@ def rows_given_back(
     return frame_of_cells(dict(zip(columns.names, cells, strict=True)), library)
 
 
-def _sparse_array(rows: SparseRows) -> Any:
+def _sparse_array(rows: SparseRows) -> object:
     """Return sparse rows as SciPy's: what was learned from sparse rows is drawn as such."""
     from scipy.sparse import csr_array
 
     return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def _column(block: Any, place: int, kind: str) -> NDArray[Any]:
+def _column(block: Any, place: int, kind: str) -> NDArray[np.generic]:
     """Return one column of a block: numbers, truths, or levels."""
     if isinstance(block, CodedColumns):
         levels = np.fromiter((*block.levels[place], None), dtype=object)

@@ -94,7 +94,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
 
     def _check_texts(self) -> None:
         """Refuse what names no columns."""
-        given: Any = self.texts
+        given: object = self.texts
         if isinstance(given, str) and given == AUTO:
             return
         whole = isinstance(given, (list, tuple)) and all(
@@ -160,7 +160,9 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
         """Read labelled rows, in the order and kinds of the columns that are known."""
         return read_batch(X, y, weights, partial(self._matched, known), self.opened)
 
-    def _matched(self, known: Learned[WithRows, PoolFit] | None, table: Any) -> tuple[Any, Any]:
+    def _matched(
+        self, known: Learned[WithRows, PoolFit] | None, table: Any
+    ) -> tuple[object, object]:
         columns = Columns.of_kinds(table) if known is None else known.columns
         if known is not None:
             table = columns.matched(known.as_learned(table), self.name)

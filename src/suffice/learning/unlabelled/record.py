@@ -141,7 +141,7 @@ class Unlabelled:
 
     # Files
 
-    def to_state(self, labels: Sequence[Label]) -> dict[str, Any]:
+    def to_state(self, labels: Sequence[Label]) -> dict[str, object]:
         """Return it as plain values, weights in the order of the labels."""
         return {
             "rows": self.rows,

@@ -76,7 +76,7 @@ def _spread(learned: Learned, batch: LabelledBatch, record: Unlabelled) -> Learn
     return replace(end, learner=learned.learner, unlabelled=record).knowing(end.fit)
 
 
-def cells_of(rows: Any) -> int:
+def cells_of(rows: object) -> int:
     """Return how many cells rows have; documents, which are long, have many."""
     if hasattr(rows, "cells"):
         return int(rows.cells)

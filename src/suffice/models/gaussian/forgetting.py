@@ -123,7 +123,7 @@ def vouched(statistics: object) -> Any:
     if hasattr(statistics, "vouched"):
         return statistics.vouched()
     if isinstance(statistics, (ByClass, ByPattern)):
-        groups: Any = {key: vouched(group) for key, group in statistics.groups.items()}
+        groups: object = {key: vouched(group) for key, group in statistics.groups.items()}
         changed: Any = {"groups": groups}
         return replace(statistics, **changed)
     if isinstance(statistics, (ByColumn, Folds)):

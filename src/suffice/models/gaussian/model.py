@@ -221,7 +221,7 @@ class OneRow:
 
     __slots__ = ("_answers", "_scores", "_shape")
 
-    def __init__(self, model: GenerativeModel, classes: NDArray[Any]) -> None:
+    def __init__(self, model: GenerativeModel, classes: NDArray[np.generic]) -> None:
         self._shape = (1, len(model.densities.origin))
         self._answers = [classes[c : c + 1].copy() for c in range(len(classes))]
         self._scores = _scores(model)

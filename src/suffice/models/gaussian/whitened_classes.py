@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -209,7 +209,7 @@ class Discriminants:
 
 def discriminants(model: GenerativeModel) -> Discriminants:
     """Return at most k - 1 coordinates of a model with shared covariance."""
-    law: Any = model.densities
+    law: object = model.densities
     law = law.laws[0] if hasattr(law, "laws") else law  # temperatures do not turn directions
     law = written_out(law)
     assert isinstance(law, FullNormals)

@@ -187,7 +187,7 @@ def _shaken(statistics: ByClass[Any], product: Product) -> ByClass[Any]:
     return coordinates.decoded(flat * np.exp(NOISE * rng.standard_normal(len(flat))), mixed)
 
 
-def is_sound(statistics: ByClass[Any], labels: tuple[Any, ...]) -> bool:
+def is_sound(statistics: ByClass[Any], labels: tuple[object, ...]) -> bool:
     """Whether every class still has rows."""
     groups = statistics.groups
     return all(label in groups and groups[label].weight > LEAST_WEIGHT for label in labels)

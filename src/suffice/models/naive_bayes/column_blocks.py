@@ -105,7 +105,7 @@ def _sparse(part: Block) -> SparseRows:
 
 
 def refuse_large_cells(
-    rows: NDArray[Any], columns: Sequence[int], names: Sequence[str] | None
+    rows: NDArray[np.generic], columns: Sequence[int], names: Sequence[str] | None
 ) -> None:
     """Refuse dense counts that are too large to be added up."""
     if rows.dtype == np.float64 and not np.nanmax(rows, initial=0.0) <= MOST_COUNT:

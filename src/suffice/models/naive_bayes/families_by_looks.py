@@ -100,7 +100,7 @@ def holds_counts(table: Table, column: int) -> bool:
     return most <= 1.0 or int((cells > 0.0).sum()) >= MANY_WHOLE
 
 
-def are_counts(cells: NDArray[Any]) -> bool:
+def are_counts(cells: NDArray[np.generic]) -> bool:
     """Whether all cells that are there are whole numbers of at least 0, and some are."""
 
     def whole(part: NDArray[Any]) -> bool:
@@ -129,7 +129,7 @@ def has_few_values(cells: NDArray[Any], most: int) -> bool:
     """Whether there are at most so many different values."""
     if cells.dtype == object:
         return len(set(cells.tolist()) - {None}) <= most
-    values: NDArray[Any] = np.zeros(0, cells.dtype)
+    values: NDArray[np.generic] = np.zeros(0, cells.dtype)
     for start in range(0, len(cells), 65_536):
         part = cells[start : start + 65_536]
         values = np.union1d(values, part[~np.isnan(part)])

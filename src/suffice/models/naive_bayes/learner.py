@@ -178,7 +178,7 @@ class NaiveBayesLearner:
         return replace(fit, model=self._tempered(statistics, fit))
 
     def _alphas(
-        self, held: Any, groups: list[list[Any]], labels: Sequence[Label]
+        self, held: object, groups: list[list[object]], labels: Sequence[Label]
     ) -> tuple[float, ...]:
         """Return the smoothing of every group: given, or the best for what is held out."""
         if self.smoothing != HELD_OUT:

@@ -97,7 +97,7 @@ def possible_scores(scores: Scores) -> FloatArray:
 
 def left_out_scores(
     product: Product,
-    groups: Sequence[Sequence[Any]],
+    groups: Sequence[Sequence[object]],
     alphas: Sequence[float],
     rows: Blocks,
     codes: IntArray,

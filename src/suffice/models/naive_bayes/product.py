@@ -150,7 +150,7 @@ class Product:
         held = [statistics.groups[label].parts for label in labels]
         return [[parts[g] for parts in held] for g in range(len(self.families))]
 
-    def empty_like(self, part: Any) -> Any:
+    def empty_like(self, part: Any) -> object:
         """Return statistics of no rows with the same columns."""
         return type(part).empty(part.width)
 
@@ -192,7 +192,7 @@ class Product:
             if ours[j] != theirs.get(j)
         )
 
-    def _by_column(self) -> Mapping[int, Any]:
+    def _by_column(self) -> Mapping[int, object]:
         pairs = zip(self.families, self.columns, strict=True)
         return {j: family for family, group in pairs for j in group}
 
@@ -209,7 +209,7 @@ def within_support(
     number among counts is as impossible in one class as in any other: it says nothing, as a blank
     does. An `OutsideSupport` warning names them. A table without any comes back as it is.
     """
-    found: dict[int, tuple[str, NDArray[Any]]] = {}
+    found: dict[int, tuple[str, NDArray[np.generic]]] = {}
     told = []
     for family, group in zip(families, columns, strict=True):
         for j in group:

@@ -55,7 +55,7 @@ def _counts(family: ColumnFamily) -> bool:
 
 
 def are_cells(
-    cells: Any, family: ColumnFamily, width: int, levels: Sequence[Collection[Any]]
+    cells: object, family: ColumnFamily, width: int, levels: Sequence[Collection[object]]
 ) -> bool:
     """Whether these can be the cells of a row in columns of a family, as `sampled` keeps them.
 
@@ -86,7 +86,7 @@ def _are_counts(cells: tuple[Any, ...], width: int) -> bool:
     return all(type(v) is float and v != 0.0 for v in values)
 
 
-def _cells(part: Block, places: IntArray, *, counts: bool) -> list[tuple[Any, ...]]:
+def _cells(part: Block, places: IntArray, *, counts: bool) -> list[tuple[object, ...]]:
     """Return the cells of some rows as plain numbers and levels."""
     if isinstance(part, SparseRows):
         some = part.take(places)

@@ -189,5 +189,5 @@ class PoolModel:
 
     def chosen(self, table: Table, classes: NDArray[np.generic]) -> NDArray[Any]:
         """Return the likeliest class of each row."""
-        found: NDArray[Any] = classes[self.posterior(table).argmax(axis=1)]
+        found: NDArray[np.generic] = classes[self.posterior(table).argmax(axis=1)]
         return found

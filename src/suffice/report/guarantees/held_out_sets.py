@@ -70,7 +70,7 @@ def held_out_sets(comparison: Comparison, model: str) -> HeldOutSets | None:
     likeliest[np.arange(len(rows)), log_posterior.argmax(axis=1)] = True
     total = weights.sum()
     found: list[SetsAt] = []
-    own: tuple[tuple[Any, float, float, float], ...] = ()
+    own: tuple[tuple[object, float, float, float], ...] = ()
     for coverage in COVERAGES:
         sets = (p_values > 1.0 - coverage) | likeliest
         held, sizes = sets[np.arange(len(rows)), rows.codes], sets.sum(axis=1)

@@ -44,7 +44,7 @@ def points_content(comparison: Comparison, found: Informative | None) -> dict[st
         return None
     rows = drawn(found.rows, MOST_ROWS)
     held = read_table(rows.X)
-    columns: list[dict[str, Any]] = []
+    columns: list[dict[str, object]] = []
     for j in found.order.tolist():
         if held.kinds[j] != NUMBER or len(columns) == MOST_COLUMNS:
             continue
@@ -64,7 +64,7 @@ def points_content(comparison: Comparison, found: Informative | None) -> dict[st
     }
 
 
-def _packed(name: str, cells: Any, there: Any) -> dict[str, Any]:
+def _packed(name: str, cells: Any, there: Any) -> dict[str, object]:
     """Return a column as single floats about its median, in units of its own spread."""
     low, centre, high = (float(one) for one in np.quantile(there, [0.05, 0.5, 0.95]))
     scale = high - low if high > low else float(np.ptp(there))

@@ -93,7 +93,7 @@ def document(models: Models, limits: ServerLimits, *, tokens: bool) -> dict[str,
     return found
 
 
-def _refusals(*more: int) -> dict[str, Any]:
+def _refusals(*more: int) -> dict[str, object]:
     schema = {
         "type": "object",
         "required": ["type", "title", "status", "detail"],
@@ -112,7 +112,7 @@ def _refusals(*more: int) -> dict[str, Any]:
     }
 
 
-def _get(summary: str, schema: dict[str, object] | None, media: str = JSON) -> dict[str, Any]:
+def _get(summary: str, schema: dict[str, object] | None, media: str = JSON) -> dict[str, object]:
     content = {media: {"schema": schema or {"type": "string"}}}
     return {
         "summary": summary,
@@ -151,7 +151,7 @@ def _cell(model: ServedModel, column: int) -> dict[str, Any]:
     return {**CELL, "description": "a category"} if kind == CATEGORY else CELL
 
 
-def _example(model: ServedModel) -> dict[str, Any]:
+def _example(model: ServedModel) -> dict[str, object]:
     """Return a row that the model knows how to read."""
     reader = model.reader
     row: dict[str, object] = {}
@@ -178,7 +178,7 @@ def _rows(model: ServedModel, limits: ServerLimits) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _body(schema: dict[str, object], example: object, *, tables: bool = True) -> dict[str, Any]:
+def _body(schema: dict[str, object], example: object, *, tables: bool = True) -> dict[str, object]:
     content: dict[str, object] = {JSON: {"schema": schema, "example": example}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}
@@ -188,7 +188,7 @@ def _body(schema: dict[str, object], example: object, *, tables: bool = True) ->
 
 def _answers(
     schema: dict[str, Any], summary: str, *more: int, tables: bool = True
-) -> dict[str, Any]:
+) -> dict[str, object]:
     content: dict[str, object] = {JSON: {"schema": schema}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}
@@ -199,11 +199,11 @@ def _answers(
     }
 
 
-def _setting(name: str, schema: dict[str, Any], words: str) -> dict[str, Any]:
+def _setting(name: str, schema: dict[str, Any], words: str) -> dict[str, object]:
     return {"name": name, "in": "query", "required": False, "schema": schema, "description": words}
 
 
-def _lists(*names: str) -> dict[str, Any]:
+def _lists(*names: str) -> dict[str, object]:
     inner: dict[str, object] = {"type": "array"}
     return {
         "type": "object",
@@ -212,7 +212,7 @@ def _lists(*names: str) -> dict[str, Any]:
     }
 
 
-def _model_paths(model: ServedModel, place: str, limits: ServerLimits) -> dict[str, Any]:
+def _model_paths(model: ServedModel, place: str, limits: ServerLimits) -> dict[str, object]:
     rows = _rows(model, limits)
     row = _example(model)
     asked = _body(rows, {"rows": [row]})
@@ -307,7 +307,7 @@ def _invocations(model: ServedModel) -> dict[str, object]:
     row = _example(model)
     records = {"type": "array", "items": {"type": "object"}}
     schema = {"type": "object", "properties": {"dataframe_records": records}}
-    content: dict[str, Sequence[object] | Any] = {
+    content: dict[str, Sequence[object] | object] = {
         JSON: {"schema": schema, "example": {"dataframe_records": [row]}},
         CSV: {"schema": {"type": "string"}},
     }

@@ -128,7 +128,7 @@ class ModelRoutes:
         written = request.format()
         body = await request.body()
         model = self.model
-        content: Any = None
+        content: object = None
         if written is JSON and len(body) <= SMALL_BODY:
             content = json_of(body)
             rows = content

@@ -139,7 +139,7 @@ class Learning:
             first = self._queue.get(timeout=LOOK)
         except Empty:
             return [], False
-        jobs: list[Any] = [first]
+        jobs: list[object] = [first]
         if self._asking > 1:
             pause = min(GATHER * self._commit, MOST_GATHER) / LOOKS
             for _ in range(LOOKS):

@@ -113,7 +113,7 @@ class ColumnExpressions:
         columns = []
         for name in wanted.names:
             kind = self.columns[name].kind
-            levels: tuple[Any, ...] = ()
+            levels: tuple[object, ...] = ()
             if kind == CATEGORY:
                 query = (
                     f"SELECT DISTINCT {self.text(name)} AS v FROM {rows.rows}{rows.filter()}"

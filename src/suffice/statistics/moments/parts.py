@@ -127,7 +127,7 @@ class SecondMoments(ArraysOfFields, ABC):
 
     @property
     @abstractmethod
-    def _weight_of_means(self) -> Any:
+    def _weight_of_means(self) -> object:
         """The weight behind each mean."""
 
     @property

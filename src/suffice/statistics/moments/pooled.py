@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -204,7 +204,7 @@ class PooledMoments(SecondMoments):
             here = [self.places[labels[i]] for i in there]
             parts = [wider(p[here], there, (len(labels), *p.shape[1:])) for p in parts]
         weights, low, means, lows, anchors, sum_error, slack = parts
-        error: Any = 0.0 if self.weights_error is None else slack[:, np.newaxis]
+        error: object = 0.0 if self.weights_error is None else slack[:, np.newaxis]
         sums = Sums(anchors, sum_error, self.error, error)
         return Classes((weights, low), (means, lows), sums)
 

@@ -117,7 +117,7 @@ def _check_path(penalty: object, state: Mapping[str, object]) -> None:
         raise refusal("path", "is none that the settings ask for")
 
 
-def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
+def _asked(estimator: str, settings: Mapping[str, Any]) -> object:
     """Return the setting that decides about families, as the estimator has it."""
     if estimator in ("NaiveBayes", LATENT):
         return settings.get("families", "auto")

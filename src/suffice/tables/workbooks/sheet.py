@@ -125,7 +125,7 @@ class SheetTable(TextRows):
         return f"--sheet names another: {listed(others)}" if others else "it has no cells"
 
     def _rows(self, most: int | None = None) -> list[list[Any]]:
-        held: list[list[Any]] = self._sheet.to_python(skip_empty_area=True, nrows=most)
+        held: list[list[object]] = self._sheet.to_python(skip_empty_area=True, nrows=most)
         return held
 
     def _number(self, place: int) -> int:
@@ -192,7 +192,7 @@ class SheetTable(TextRows):
         """Yield each row and its number; None where it may be looked whether there are many."""
         merged = self._merged()
         spelled = [name in self._spelled for name in self.names]
-        filled: dict[int, tuple[int, Any]] = {}
+        filled: dict[int, tuple[int, object]] = {}
         for place, row in enumerate(self._sheet.iter_rows()):
             if place < self._first or place > self._last:
                 continue

@@ -130,11 +130,11 @@ class FoundClusters(ABC):
         }
 
     @abstractmethod
-    def _own_summary(self) -> dict[str, Any]:
+    def _own_summary(self) -> dict[str, object]:
         """Return what only clusters of this kind have, as plain values."""
 
     @abstractmethod
-    def _column_summary(self, column: Any) -> dict[str, Any]:
+    def _column_summary(self, column: Any) -> dict[str, object]:
         """Return what a column says of a cluster, by name."""
 
     @abstractmethod
@@ -146,7 +146,7 @@ class FoundClusters(ABC):
         """Return a sentence on what a cluster is."""
 
     @abstractmethod
-    def _rival(self, trials: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]] | None:
+    def _rival(self, trials: Sequence[dict[str, object]]) -> tuple[str, dict[str, object]] | None:
         """Return the next best of another number, in words, and its trial."""
 
     @property
@@ -236,7 +236,7 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _plainly(values: dict[str, Any]) -> dict[str, Any]:
+def _plainly(values: dict[str, object]) -> dict[str, object]:
     """Return values that JSON has words for."""
     return {name: _plain(value) for name, value in values.items()}
 

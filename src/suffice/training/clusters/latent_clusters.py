@@ -31,7 +31,7 @@ class LatentClusters(FoundClusters):
             return ["no column differs much from the others"]
         return most_of([difference_in_words(one) for one in apart])
 
-    def _own_summary(self) -> dict[str, Any]:
+    def _own_summary(self) -> dict[str, object]:
         return {"families": self.mixture.families_, "smoothing": self.mixture.smoothing}
 
     def _column_summary(self, column: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class LatentClusters(FoundClusters):
         families = ", ".join(f"{count} {family}" for family, count in counted.items())
         return f"Within a cluster, columns are independent: {families}."
 
-    def _rival(self, trials: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]] | None:
+    def _rival(self, trials: Sequence[dict[str, object]]) -> tuple[str, dict[str, object]] | None:
         return f"the next, {trials[1]['components']}", trials[1]
 
 

@@ -67,7 +67,7 @@ class Clusters(FoundClusters):
             return [f"no mean differs by {APART:g} sd; it differs in variances or correlations"]
         return most_of([str(one) for one in said])
 
-    def _own_summary(self) -> dict[str, Any]:
+    def _own_summary(self) -> dict[str, object]:
         return {"form": self.mixture.covariance_form_, "form_in_words": self.form}
 
     def _column_summary(self, column: Apart) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Clusters(FoundClusters):
     def _form_in_words(self) -> str:
         return f"Form: {self.form} ({self.mixture.covariance_form_})."
 
-    def _rival(self, trials: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]] | None:
+    def _rival(self, trials: Sequence[dict[str, object]]) -> tuple[str, dict[str, object]] | None:
         best = trials[0]["components"]
         other = next((trial for trial in trials if trial["components"] != best), None)
         if other is None:

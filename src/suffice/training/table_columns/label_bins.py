@@ -16,6 +16,8 @@ from suffice.learning.table_recipe import LABEL_BINS
 from suffice.rows.cells import NUMBER
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from suffice.learning.table_recipe import TableNotes
@@ -87,7 +89,7 @@ class LabelBins:
     def cut(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Return the classes of numbers."""
         places = np.searchsorted(np.array(self.at), numbers.astype(np.float64), side="right")
-        found: NDArray[Any] = np.array(self.names, dtype=object)[places]
+        found: NDArray[np.generic] = np.array(self.names, dtype=object)[places]
         return found
 
     def named(self, cells: NDArray[Any], column: str) -> NDArray[Any]:
@@ -95,7 +97,7 @@ class LabelBins:
 
         Blank ones stay so, and what is none of these is refused.
         """
-        known: dict[Any, str | None] = {}
+        known: dict[Hashable, str | None] = {}
         for cell in set(cells.tolist()):
             known[cell] = self._class_of(cell, column)
         return np.array([known[cell] for cell in cells.tolist()], dtype=object)
@@ -129,7 +131,7 @@ class LabelBins:
 
 def label_bins_in(notes: TableNotes) -> LabelBins | None:
     """Return how a model cuts its target, if it does."""
-    held: Any = notes.more.get(LABEL_BINS)
+    held: object = notes.more.get(LABEL_BINS)
     if held is None:
         return None
     if not isinstance(held, dict) or held.keys() != {"at", "spelling"}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class JudgedRows:
     True
     """
 
-    def __init__(self, labels: NDArray[Any], seed: int) -> None:
+    def __init__(self, labels: NDArray[np.generic], seed: int) -> None:
         size = len(labels)
         rng = np.random.default_rng(seed)
         many = size > MOST_ROWS

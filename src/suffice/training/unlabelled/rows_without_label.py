@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suffice.training.training_rows import TrainingRows
 
 
-def parted(given: Any) -> tuple[float | str, Any]:
+def parted(given: object) -> tuple[float | str, Any]:
     """Return what is to be done with rows without a label, and where more of them are.
 
     >>> parted("auto"), parted(0.3), parted("more.csv")
@@ -43,7 +43,7 @@ def parted(given: Any) -> tuple[float | str, Any]:
 
 
 def with_rows_without_label(
-    rows: TrainingRows, more: Any, reading: TableReading, how: float | str
+    rows: TrainingRows, more: object, reading: TableReading, how: float | str
 ) -> TrainingRows:
     """Return rows with those that have no label: the blank ones of the table, and `more`."""
     if how == IGNORE:
@@ -77,7 +77,7 @@ def _blank_rows(rows: TrainingRows) -> Table:
     return joined([source.blank[place] for place in sorted(source.blank)], rows.place)
 
 
-def _rows_of(more: Any, rows: TrainingRows, reading: TableReading) -> Table:
+def _rows_of(more: object, rows: TrainingRows, reading: TableReading) -> Table:
     """Read a table of rows without a label; a column of labels, if it has one, is not looked at."""
     from suffice.sources import open_source
     from suffice.sources.local import LocalSource

@@ -79,7 +79,7 @@ class Patterns:
             shown[i, part.places] = True
             known[np.ix_(part.places, part.places)] += part.scatter
         everywhere = shown.all(axis=0)
-        stacks: dict[int, list[tuple[Any, ...]]] = {}
+        stacks: dict[int, list[tuple[object, ...]]] = {}
         for seen, part in zip(shown, parts, strict=True):
             # False before True: what all patterns show, what this one shows, what it misses.
             order = np.lexsort((~everywhere, ~seen))

@@ -229,13 +229,13 @@ class BinnedColumns(TallyLaws):
         """Return log masses; widths are the same for all classes. Missing cells are skipped."""
         return self.looked_up(bins_of(block, self.edges))
 
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
+    def carrier(self, block: NDArray[np.generic]) -> FloatArray:
         """Return minus the log widths of the bins."""
         widths = np.log(np.diff(self.edges))
         found: FloatArray = -np.append(widths, 0.0)[bins_of(block, self.edges)].sum(axis=1)
         return found
 
-    def column_scores(self, block: NDArray[Any], column: int) -> Scores:
+    def column_scores(self, block: NDArray[np.generic], column: int) -> Scores:
         """Return what one column adds to the scores."""
         return self.of_column(bins_of(block[:, column], self.edges), column)
 
@@ -247,7 +247,7 @@ class BinnedColumns(TallyLaws):
         found: FloatArray = low + (high - low) * rng.random(places.shape)
         return found
 
-    def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
+    def estimation_variance(self, block: NDArray[np.generic], omegas: FloatArray) -> float:
         """Return what estimating the masses adds to the variance of Σω log p."""
         return self.variance(bins_of(block, self.edges), omegas)
 
@@ -258,7 +258,7 @@ class BinnedColumns(TallyLaws):
         return {(low, high): float(p) for low, high, p in bins}
 
 
-def bins_of(cells: NDArray[Any], edges: tuple[float, ...]) -> NDArray[np.int32]:
+def bins_of(cells: NDArray[np.generic], edges: tuple[float, ...]) -> NDArray[np.int32]:
     """Return the bin of every cell: [low, high), the last one with its end; -1 where missing."""
     inner = np.asarray(edges[1:-1])
     found = np.searchsorted(inner, cells, side="right").astype(np.int32)
@@ -266,7 +266,9 @@ def bins_of(cells: NDArray[Any], edges: tuple[float, ...]) -> NDArray[np.int32]:
     return found
 
 
-def quantile_edges(cells: NDArray[Any], weights: FloatArray | None, bins: int) -> tuple[float, ...]:
+def quantile_edges(
+    cells: NDArray[np.generic], weights: FloatArray | None, bins: int
+) -> tuple[float, ...]:
     """Return edges between which about equally many cells lie, each once.
 
     Inverse of the weighted distribution function: repeating a row and doubling its weight give

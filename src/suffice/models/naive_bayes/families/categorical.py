@@ -178,7 +178,7 @@ def class_tallies(
 
 def tables_of(
     groups: Sequence[Tallies], *, opened: bool = True
-) -> tuple[tuple[tuple[Any, ...], ...], list[TallyTable]]:
+) -> tuple[tuple[tuple[object, ...], ...], list[TallyTable]]:
     """Return the levels that all groups together have shown, and a table for each column."""
     everything = reduce(add, groups).trimmed() if opened else reduce(add, groups)
     levels = everything.levels

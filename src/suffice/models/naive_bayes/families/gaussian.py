@@ -282,7 +282,7 @@ class NormalColumns(BaseLaws):
         found: FloatArray = -np.where(counted, squares / 2.0 + logs, 0.0).sum(axis=1)
         return found
 
-    def column_scores(self, block: NDArray[Any], column: int) -> Scores:
+    def column_scores(self, block: NDArray[np.generic], column: int) -> Scores:
         """Return what one column adds to the scores."""
         chosen = np.arange(self.width) == column
         inner = self.normals.marginal(chosen)

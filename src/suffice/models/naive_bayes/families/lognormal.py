@@ -126,7 +126,7 @@ class LogNormalColumns(NormalColumns):
             return found
         return Scores(found.logs, np.broadcast_to(outside, found.logs.shape).astype(np.float64))
 
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
+    def carrier(self, block: NDArray[np.generic]) -> FloatArray:
         """Return what classes share of log x, and -Σ log x over the cells that count."""
         logs = self.transformed(block)[:, self.normals.active]
         change = -np.where(np.isnan(logs), 0.0, logs).sum(axis=1)
@@ -155,7 +155,7 @@ class LogNormalColumns(NormalColumns):
         return {"log_mean": found["mean"], "log_variance": found["variance"]}
 
 
-def logarithms(block: NDArray[Any]) -> FloatArray:
+def logarithms(block: NDArray[np.generic]) -> FloatArray:
     """Return logarithms in double precision, NaN for what has none.
 
     An infinite cell is refused by its place.

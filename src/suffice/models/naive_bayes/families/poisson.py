@@ -225,7 +225,7 @@ class PoissonColumns(LinearLaws):
         assert self.offsets is not None
         return -self.offsets
 
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
+    def carrier(self, block: NDArray[np.generic]) -> FloatArray:
         """Return -Σ log x!."""
         from scipy.special import gammaln
 

@@ -306,7 +306,7 @@ class StudentColumns(BaseLaws):
         """The number of columns."""
         return len(self.origin)
 
-    def _standardized(self, block: NDArray[Any], columns: slice = slice(None)) -> FloatArray:
+    def _standardized(self, block: NDArray[np.generic], columns: slice = slice(None)) -> FloatArray:
         with np.errstate(over="ignore"):
             centred = np.asarray(block, dtype=np.float64) - self.origin[columns]
             found: FloatArray = (centred - self.origin_low[columns]) / self.scale[columns]
@@ -316,7 +316,7 @@ class StudentColumns(BaseLaws):
         """Return log p(x | c); missing cells are skipped."""
         return Scores(self._logs(block, slice(None)), None)
 
-    def _logs(self, block: NDArray[Any], columns: slice) -> FloatArray:
+    def _logs(self, block: NDArray[np.generic], columns: slice) -> FloatArray:
         z = self._standardized(block, columns)
         if np.isinf(z).any():
             refuse_infinite(np.asarray(block), None)
@@ -330,11 +330,11 @@ class StudentColumns(BaseLaws):
             out[:, c] = np.where(counted, logs, 0.0).sum(axis=1)
         return out
 
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
+    def carrier(self, block: NDArray[np.generic]) -> FloatArray:
         """Return zeros: classes share nothing."""
         return np.zeros(len(block))
 
-    def column_scores(self, block: NDArray[Any], column: int) -> Scores:
+    def column_scores(self, block: NDArray[np.generic], column: int) -> Scores:
         """Return what one column adds to the scores."""
         one = slice(column, column + 1)
         return Scores(self._logs(block[:, one], one), None)
@@ -363,7 +363,7 @@ class StudentColumns(BaseLaws):
         """The locations in the user's units (k, d)."""
         return self.origin + (self.origin_low + self.locations * self.scale)
 
-    def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
+    def estimation_variance(self, block: NDArray[np.generic], omegas: FloatArray) -> float:
         """Return Σ_cj a_cj²/W_cj for the locations, and M_cj²/(2W_cj) for the scales.
 
         a_cj and M_cj are the derivatives of Σ_i ω_ci log t by location and by the logarithm of the
