@@ -11,11 +11,12 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import is_hypothesis_test, settings
 from hypothesis.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterable
 
 USUAL = 25
 """Examples of a law in a plain run. Chosen: what is plainly wrong fails within a few."""
@@ -46,6 +47,20 @@ def share(items: list[pytest.Item]) -> None:
         if each < USUAL:
             with suppress(InvalidArgument):  # it has settings of its own
                 examples(each)(law)
+
+
+def quick(values: Iterable[Any], *tried: Any) -> list[Any]:
+    """Return the parameters of a test, of which `make check` tries some: the others are slow.
+
+    For a matrix whose cells go through the same lines for the most part.
+    """
+    found = list(values)
+    assert set(map(repr, tried)) <= set(map(repr, found)), "something is tried that is not there"
+    wanted = set(map(repr, tried))
+    return [
+        value if repr(value) in wanted else pytest.param(value, marks=pytest.mark.slow)
+        for value in found
+    ]
 
 
 def repeats(plain: int, full: int) -> int:

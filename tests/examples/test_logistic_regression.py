@@ -366,6 +366,7 @@ def test_a_warm_start_may_be_the_model_that_another_implies():
 # Streams
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [y, y3])
 @pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array])
 def test_a_stream_comes_near_the_maximum(labels, hold):

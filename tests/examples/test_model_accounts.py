@@ -16,7 +16,7 @@ from suffice.errors import BadSetting, DifferentKinds, SufficeWarning
 from suffice.storage.describe import describe
 from suffice.storage.model_diff import Move, differences
 from suffice.storage.model_file import StoredModel, read_model
-from tests.reference.saved_models import CASES, fitted
+from tests.reference.saved_models import CASES, fitted, of_cases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ def test_a_model_without_statistics_says_so(tmp_path: Path) -> None:
     assert account.rows == 4.0
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", of_cases())
 def test_every_model_has_an_account_and_no_difference_from_itself(
     name: str, tmp_path: Path
 ) -> None:
@@ -113,6 +113,7 @@ def test_every_model_has_an_account_and_no_difference_from_itself(
             json.dumps(report.to_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_names_that_a_terminal_would_obey_are_quoted(tmp_path: Path) -> None:
     frame = pd.DataFrame({"\x1b[31mred": [1.0, 2.0, 5.0, 6.0]})
     model = GDA().fit(frame, ["a\nb", "a\nb", "c", "c"])

@@ -358,10 +358,10 @@ def test_the_scale_of_a_stream_may_change_without_a_jump():
 
 
 def checks():
-    for setting in ({}, {"average": False}):
+    for setting, marks in (({}, ()), ({"average": False}, pytest.mark.slow)):
         for estimator, check in estimator_checks_generator(Perceptron(**setting)):
             name = getattr(check, "func", check).__name__
-            yield pytest.param(estimator, check, id=f"{setting}-{name}")
+            yield pytest.param(estimator, check, id=f"{setting}-{name}", marks=marks)
 
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")

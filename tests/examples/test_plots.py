@@ -46,6 +46,7 @@ from suffice.plots.gallery import __main__ as gallery
 from suffice.plots.gallery import models as gallery_learning
 from suffice.plots.palette import COLOURS, colour, dashes, hatch, marker
 from suffice.plots.rates import Ranking
+from tests.searches import quick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +98,7 @@ def pictures_of(root: Path) -> set[str]:
     return set(re.findall(r"\(images/gallery/([\w-]+)\.png\)", page))
 
 
-@pytest.mark.parametrize("name", gallery.PICTURES)
+@pytest.mark.parametrize("name", quick(gallery.PICTURES, *list(gallery.PICTURES)[::7]))
 def test_the_command_draws_every_picture_and_nothing_is_cut_off(
     name: str, tmp_path: Path, few_repetitions: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +194,7 @@ def test_without_matplotlib_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> 
         plots.side_by_side({"a": object()}, [[0.0, 1.0]], ["a"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(6.4, 4.8), (4.0, 4.0)])
 def test_legends_and_names_of_ten_classes_are_not_cut_off(
     many: tuple[Any, Any], size: tuple[float, float]

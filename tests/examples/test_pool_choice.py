@@ -174,6 +174,7 @@ def test_single_is_all_but_the_pool() -> None:
     assert not found.candidate(found.best).is_pool
 
 
+@pytest.mark.slow
 def test_a_large_table_is_never_a_pool() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2100, 2))
@@ -183,6 +184,7 @@ def test_a_large_table_is_never_a_pool() -> None:
     assert not isinstance(found.estimator, suffice.Pool)
 
 
+@pytest.mark.slow
 def test_what_was_judged_is_what_is_fitted() -> None:
     X, y = mixed()
     hooks = Hooks()

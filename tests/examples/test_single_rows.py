@@ -197,6 +197,7 @@ def test_more_rows_than_fit_into_the_buffer_are_learned():
     assert_same(model, begun().partial_fit(X[times], Y[times]))
 
 
+@pytest.mark.slow
 def test_few_rows_wait_where_they_are_long():
     width = single_rows.MOST_CELLS // 3
     rows = RNG.normal(size=(12, width))

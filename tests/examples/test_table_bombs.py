@@ -22,6 +22,7 @@ from suffice.tables import byte_streams as packed_bytes
 from suffice.tables.table_file import open_table
 from tests.reference.damaged_tables import READ, REFUSED, SECONDS
 from tests.reference.table_bombs import MOST, _replaced, _run_end, _views, arrow_file, outcome
+from tests.searches import quick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,6 +174,7 @@ def test_levels_that_are_long_texts_are_refused(
         suffice.collect(suffice.NaiveBayes(families="categorical"), str(path), "y")
 
 
+@pytest.mark.slow
 def test_packed_text_that_is_all_the_same_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,8 +269,8 @@ def test_a_file_cut_before_its_footer_is_refused(tmp_path: Path) -> None:
             open_table(path)
 
 
-@pytest.mark.parametrize("form", ["csv", "csv.gz", "jsonl", "parquet", "arrow"])
-@pytest.mark.parametrize("model", ["gda", "naive-bayes", "text"])
+@pytest.mark.parametrize("form", quick(["csv", "csv.gz", "jsonl", "parquet", "arrow"], "parquet"))
+@pytest.mark.parametrize("model", quick(["gda", "naive-bayes", "text"], "naive-bayes"))
 def test_mails_in_a_column_are_what_they_were(
     form: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def _compiled():
         yield
 
 
+@pytest.mark.slow
 @given(given_rows=apart(), weighted=st.booleans())
 def test_columns_apart_are_added_up_as_the_matrix_is(given_rows, weighted):
     rows, codes, size, about = given_rows
@@ -77,6 +78,7 @@ def test_centres_of_columns_apart_are_those_of_the_matrix(given_rows, step, hole
     assert (found[here] == expected[here]).all()
 
 
+@pytest.mark.slow
 @given(given_rows=apart(), form=st.sampled_from(["shared", "per-class", "diagonal"]))
 def test_every_family_takes_columns_apart(given_rows, form):
     rows, codes, size, _ = given_rows

@@ -218,6 +218,7 @@ def test_a_letter_in_a_cell_keeps_its_lines(large: bool, monkeypatch: pytest.Mon
     assert [c for chunk in table.chunks() for c in chunk.column(1)] == [letter] * 50
 
 
+@pytest.mark.slow
 def test_a_row_has_no_more_lines_and_characters_than_it_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

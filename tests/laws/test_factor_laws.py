@@ -123,6 +123,7 @@ def test_densities_are_those_of_the_written_out_covariance(form: str, seed: int)
     assert np.array_equal(told[1], ours[1])
 
 
+@pytest.mark.slow
 @FORMS
 @given(SEEDS)
 @examples(10)

@@ -16,6 +16,7 @@ pytest.importorskip("numba", reason="numba is not installed: there is nothing to
 
 from suffice.kernels.lanes import exponentials_numba
 from suffice.kernels.logistic import binary_numba, softmax_numba, sparse_numba
+from tests.searches import quick
 
 dense_plain, sparse_plain = plain(dense), plain(sparse)
 Standardised = dense.Standardised
@@ -54,7 +55,7 @@ def as_given(rows, origin, inverse, *others):
     return Standardised(rows, origin, inverse), *others
 
 
-sizes = pytest.mark.parametrize("size", [1, 2, 3, 9])
+sizes = pytest.mark.parametrize("size", quick([1, 2, 3, 9], 1, 3))
 both = pytest.mark.parametrize("twin", [dense_plain, Compiled])
 both_sparse = pytest.mark.parametrize("twin", [sparse_plain, sparse_numba])
 
@@ -395,7 +396,7 @@ def sparse_problems(draw, size):
 
 
 @both_sparse
-@pytest.mark.parametrize("size", [1, 2, 4, 5, 9])
+@pytest.mark.parametrize("size", quick([1, 2, 4, 5, 9], 1, 5))
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
 def test_sparse_sums_are_those_of_filled_rows(twin, size, data, seed):
     problem = data.draw(sparse_problems(size))

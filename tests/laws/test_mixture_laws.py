@@ -18,7 +18,7 @@ from suffice.models.gaussian.forms import LETTERS, UNIT_FORMS
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
 from suffice.models.mixture.sums import Components, Expectation
-from tests.searches import examples
+from tests.searches import examples, quick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,8 +52,8 @@ def quiet(model: GaussianMixture, *rows: Any, **named: Any) -> GaussianMixture:
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
-@pytest.mark.parametrize("outside", [-np.inf, -5.0])
-@pytest.mark.parametrize("apart", [1.0, 20.0])
+@pytest.mark.parametrize("outside", quick([-np.inf, -5.0], -5.0))
+@pytest.mark.parametrize("apart", quick([1.0, 20.0], 20.0))
 def test_the_compiled_step_is_the_plain_one(diagonal: bool, outside: float, apart: float) -> None:
     """Components that are far apart have few rows of a block each: these wait for one another."""
     rng = np.random.default_rng(0)

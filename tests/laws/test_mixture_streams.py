@@ -37,6 +37,7 @@ def streamed(model: GaussianMixture, rows: Floats, cuts: Any) -> GaussianMixture
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["VVV", "EEI"])
 @pytest.mark.parametrize("blank", [0.0, 0.1])
 def test_a_stream_comes_near_to_all_rows_at_once(form: str, blank: float) -> None:

@@ -19,10 +19,12 @@ from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.saving import HOMES
 from suffice.rows import read_table
 from suffice.storage.model_file import read_model, stored_posterior
-from tests.reference.saved_models import CASES, fitted, laws
+from tests.reference.saved_models import CASES, fitted, laws, of_cases
 
-every_case = pytest.mark.parametrize("name", CASES)
-every_sum = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.forgets])
+every_case = pytest.mark.parametrize("name", of_cases())
+every_sum = pytest.mark.parametrize(
+    "name", of_cases(name for name, case in CASES.items() if case.forgets)
+)
 DENSE = [name for name in CASES
          if not any(word in name for word in ("sparse", "complement", "perceptron"))]  # fmt: skip
 seeds = st.integers(0, 2**32 - 1)
@@ -109,7 +111,7 @@ def test_a_saved_model_answers_bit_for_bit(name: str, tmp_path: Path) -> None:
     assert_same(answers(model, X), answers(back, X))
 
 
-@pytest.mark.parametrize("name", DENSE)
+@pytest.mark.parametrize("name", of_cases(DENSE))
 def test_a_stored_model_answers_without_an_estimator(name: str, tmp_path: Path) -> None:
     model, (X, _) = fitted(name, rng_of(name))
     for statistics in (True, False) if CASES[name].alone else (True,):
@@ -171,7 +173,7 @@ def test_a_model_that_answers_from_its_rows_is_not_saved_without_them(
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.alone])
+@pytest.mark.parametrize("name", of_cases(n for n, case in CASES.items() if case.alone))
 def test_a_model_without_statistics_answers_and_learns_nothing(name: str, tmp_path: Path) -> None:
     model, (X, y) = fitted(name, rng_of(name))
     back = came_back(model, tmp_path, statistics=False)

@@ -110,6 +110,7 @@ def near(found, expected, scale):
     np.testing.assert_allclose(found, expected, rtol=CLOSE, atol=CLOSE * max(scale, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", TWINS)
 @given(problem=problems(), weighted=st.booleans(), seen=st.sampled_from([0.0, 12.5]))
 def test_mistakes_are_corrected_by_the_plain_rule(twin, problem, weighted, seen):

@@ -74,6 +74,7 @@ changes = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.sampled_from(FOOTERS), changes, st.integers(0, 1 << 14), st.integers(0, 8))
 def test_both_readers_say_the_same_of_damaged_ends(data, changed, cut, twice):

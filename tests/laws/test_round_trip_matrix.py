@@ -20,6 +20,7 @@ from tests.reference.round_trips import (
     cells,
     round_trip,
 )
+from tests.searches import quick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def test_every_estimator_and_setting_comes_back(estimator: str, tmp_path: Path) 
     assert done
 
 
-@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("labels", quick(LABELS, *list(LABELS)[::4]))
 def test_every_kind_of_labels_comes_back(labels: str, tmp_path: Path) -> None:
     held_out = (("families", "gaussian"), ("temperature", "held-out"))
     for estimator, settings in (("GaussianDiscriminant", ()), ("NaiveBayes", held_out)):
@@ -72,7 +73,7 @@ def test_every_kind_of_labels_comes_back(labels: str, tmp_path: Path) -> None:
         assert round_trip(cell, tmp_path / "model", np.random.default_rng(1)) == ""
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("family", quick(FAMILIES, *FAMILIES[::4]), ids=repr)
 def test_every_family_with_a_temperature_held_out_comes_back(
     family: object, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ def test_merging_vocabularies_is_associative_and_the_empty_one_changes_nothing(x
     assert a + Vocabulary() == a == Vocabulary() + a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ngrams", [(1, 1), pytest.param((1, 2), marks=pytest.mark.slow), (2, 3)])
 @pytest.mark.parametrize("cores", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_numbers_do_not_depend_on_threads(ngrams, cores, monkeypatch):

@@ -20,9 +20,10 @@ from suffice.learning.table_recipe import TableNotes
 from suffice.models.typicality.outlier_rates import OutlierRates
 from suffice.rows import read_table
 from suffice.statistics.quantile_bins import ColumnBins
+from tests.searches import quick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.random import Generator
 
@@ -374,3 +375,17 @@ def laws(rng: Generator, size: int = 24) -> list[tuple[str, Any, Any]]:
         ("degenerate law", flat, np.column_stack([x, x.sum(axis=1), np.full(len(x), 7.0)])),
         ("conditional law", whole.conditional({"b": 51.0}), frame[["a", "c"]]),
     ]
+
+
+OFTEN = (
+    "shared", "per-class, gaps", "auto", "predictive", "tied forms", "factors", "one class",
+    "pandas", "polars", "naive Bayes", "families as objects", "multinomial, sparse", "complement",
+    "texts", "logistic", "logistic, path", "logistic, stream", "perceptron", "pool, one class",
+)  # fmt: skip
+"""Cases that `make check` tries: one of each kind of learner, of rows, and of what is left out."""
+
+
+def of_cases(names: Iterable[str] = CASES) -> list[Any]:
+    """Return these cases as parameters of a test; those that are not tried often are slow."""
+    names = list(names)
+    return quick(names, *(name for name in OFTEN if name in names))
