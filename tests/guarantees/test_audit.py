@@ -129,3 +129,55 @@ def test_the_command_writes_suspects_that_forget_and_learn_take(
     capsys.readouterr()
     assert main(["audit", str(table), "--target", "kind"]) == 0
     assert "labels are wrong (95 % interval" in capsys.readouterr().out
+
+
+def exported(rng: Any, n: int) -> pd.DataFrame:
+    """Return rows as systems export them: an ID, dates, money, percent, yes and no, text."""
+    y = rng.random(n) < 0.4
+    money = np.exp(rng.normal(5.0 + 1.5 * y, 0.3))
+    return pd.DataFrame({
+        "id": [f"R{i:05d}" for i in range(n)],
+        "day": [f"{1 + i % 28:02d}.{1 + i % 12:02d}.{2019 + i % 4}" for i in range(n)],
+        "sum": ["\u20ac " + f"{v:,.2f}".translate(str.maketrans(",.", ".,")) for v in money],
+        "share": [f"{v:.1f}%" for v in 100 * rng.beta(2 + 5 * y, 4)],
+        "paid": np.where(rng.random(n) < 0.3 + 0.4 * y, "ja", "nein"),
+        "note": np.where(rng.random(n) < 0.1, "", np.where(y, "late, again", 'a "note"')),
+        "kind": np.where(y != (rng.random(n) < 0.06), "churn", "stay"),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("seed", range(2))
+def test_suspects_of_an_export_can_be_forgotten_and_learned(
+    tmp_path: Path, capsys: Any, ending: str, seed: int
+) -> None:
+    """Cells are those of the table: a model that was fitted on it reads them."""
+    frame = exported(np.random.default_rng(seed), 200)
+    if ending == "parquet":
+        frame["day"] = pd.to_datetime(frame["day"], format="%d.%m.%Y")
+    frame.loc[3, "kind"] = None
+    table, out, model = tmp_path / f"t.{ending}", tmp_path / "s.csv", tmp_path / "m.suffice"
+    match ending:
+        case "csv":
+            frame.to_csv(table, index=False, sep=";")
+        case "jsonl":
+            frame.to_json(table, orient="records", lines=True)
+        case _:
+            frame.to_parquet(table)
+    assert main(["fit", str(table), "--target", "kind", "--model", "gda", "-o", str(model)]) == 0
+    whole = suffice.load(model).statistics_.weight
+    assert main(["audit", str(table), "--target", "kind", "-o", str(out)]) == 0
+    told = pd.read_csv(out, dtype=str, keep_default_na=False)
+    assert set(frame) <= set(told)  # what nothing is learned from is there, too
+    rows = frame[frame["kind"].notna()].reset_index(drop=True)
+    there = rows.iloc[told["row"].astype(int) - 1]
+    assert told["id"].tolist() == there["id"].tolist()
+    if ending == "csv":
+        given = there[list(frame)].reset_index(drop=True)
+        pd.testing.assert_frame_equal(told[list(frame)], given.astype(str), check_dtype=False)
+    assert len(told) > 3
+    assert main(["forget", str(model), str(out)]) == 0
+    assert suffice.load(model).statistics_.weight == whole - len(told)
+    assert main(["learn", str(model), str(out)]) == 0
+    assert suffice.load(model).statistics_.weight == whole
+    capsys.readouterr()

@@ -331,6 +331,35 @@ def test_one_step_is_near_refits() -> None:
     np.testing.assert_allclose(found[0], expected, atol=2.5 / 61)
 
 
+def test_blank_cells_of_asked_rows_are_filled_as_predict_fills_them() -> None:
+    """No training cell is blank, so the model has as many weights as there are columns."""
+    X, y, _ = numbers(2, 60)
+    model = LogisticRegression(1.0, missing="indicator").fit(X, y)
+    asked = np.array([[np.nan, X[0, 1]], [np.nan, np.nan], X[0]])
+    found = model.prediction_set(asked, rows=(X, y))
+    best = model.predict_proba(asked).argmax(axis=1)
+    assert (found.p_values[[0, 1, 2], best] == found.p_values.max(axis=1)).all()
+    assert (found.p_values.max(axis=1) > 0.1).all()
+
+
+@pytest.mark.parametrize(
+    "names", [("no", "yes"), (3, 7), (False, True), (("a", 1), ("b", 2)), (2.0, 4.0)], ids=str
+)
+def test_sets_say_whether_they_hold_labels_of_any_kind(names: Any) -> None:
+    X, y, _ = numbers(2, 40)
+    labels = np.empty(40, dtype=object)
+    for i in range(40):
+        labels[i] = names[y[i] % 2]
+    model = GaussianDiscriminant().fit(X, labels)
+    found = model.prediction_set(X, 0.8, rows=(X, labels))
+    told = [labels[i] in each for i, each in enumerate(found.sets)]
+    assert np.mean(told) >= 0.8
+    assert found.holds(labels).tolist() == told
+    assert found.holds(labels.tolist()).tolist() == told
+    with pytest.raises(BadSetting, match="39 labels for 40 sets"):
+        found.holds(labels[:-1])
+
+
 def test_a_pool_has_sets_from_its_file_alone(tmp_path: Path) -> None:
     X, y, x = numbers(4, 36)
     pool = Pool([next(iter(MEMBERS))]).fit(X, y)

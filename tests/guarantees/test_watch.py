@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import suffice
-from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
+from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, watch
 from suffice.cli.app import main
 from suffice.errors import BadRows, BadSetting
 from suffice.monitoring import streams
 from suffice.monitoring.streams import StreamBets
-from tests.searches import repeats
+from tests.searches import examples, repeats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,3 +172,44 @@ def test_classes_that_look_alike_raise_no_alarm_about_their_shares() -> None:
     X = rng.normal(size=(600, 2)) + 2.0 * y[:, None]
     model = GaussianDiscriminant().fit(X, y)
     assert suffice.watch(model, np.concatenate([X[y == 0], X[y == 1][:60]])).moved_priors == (0, 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("named", [True, False], ids=["frame", "array"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianDiscriminant(),
+        GaussianDiscriminant("per-class", calibration_rows=100),
+        GaussianDiscriminant("diagonal"),
+        NaiveBayes(),
+    ],
+    ids=str,
+)
+@given(st.integers(0, 2**32))
+@examples(2)
+def test_a_category_is_one_column_and_levels_never_seen_are_one_of_its_levels(
+    model: Any, named: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+
+    def drawn(n: int, new: float = 0.0, moved: float = 0.0, blank: float = 0.0) -> Any:
+        y = rng.integers(0, 2, n)
+        cells = np.empty((n, 2), dtype=object)
+        cells[:, 0] = rng.choice(list("abcd"), n, p=[0.4, 0.3, 0.2, 0.1])
+        for chance, level in ((moved, "a"), (new, "zz"), (blank, None)):
+            cells[rng.random(n) < chance, 0] = level
+        cells[:, 1] = rng.normal(size=n) + y
+        return pd.DataFrame(cells, columns=["k", "v"]) if named else cells, y
+
+    fitted = model.fit(*drawn(400))
+    column = "k" if named else "x0"
+    columns = {test.column for test in watch(fitted, drawn(100)[0]).tests}
+    assert columns == {column, "v" if named else "x1"}
+    for settings, said in (
+        ({"new": 0.1}, ("levels never seen", "zz")),
+        ({"moved": 0.4}, ("share of a",)),
+        ({"blank": 0.2}, ("blanks",)),
+    ):
+        found = watch(fitted, drawn(300, **settings)[0]).moved
+        assert any(t.column == column and any(s in t.what for s in said) for t in found)

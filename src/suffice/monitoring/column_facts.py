@@ -12,16 +12,33 @@ from suffice.learning.conformal.unions import kept_rows_of_pool
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant, held_of
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.rows import NUMBER
+from suffice.rows import CATEGORY, NUMBER, read_table
 from suffice.statistics import DiagonalMoments
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds
 from suffice.statistics.tallies import Tallies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from suffice.rows import FloatArray
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray, Table
+
+ROUNDING = 1e-9
+"""Share of the rows that the means of indicators may miss together by rounding; one row of a
+hundred million is ten times as much."""
+
+
+class _NeverSeen:
+    """Stands for all levels that the model does not know, and equals none."""
+
+    def __str__(self) -> str:
+        return "levels never seen"
+
+
+NEVER_SEEN = _NeverSeen()
+"""The level of cells that no training row had."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +80,8 @@ def facts_of(learned: Any) -> list[ColumnFact]:
 def facts_of_rows(learned: Any, X: Any) -> list[ColumnFact]:
     """Return the same of new rows, in the columns of the model."""
     if isinstance(learned, LearnedDiscriminant):
-        rows = np.asarray(learned.rows(X), dtype=np.float64)
+        table = read_table(X)
+        rows = np.asarray(learned.rows(table), dtype=np.float64)
         found = []
         for j, name in enumerate(learned.columns.coded_names):
             cells = rows[:, j]
@@ -71,7 +89,7 @@ def facts_of_rows(learned: Any, X: Any) -> list[ColumnFact]:
             mean = float(seen.mean()) if len(seen) else 0.0
             spread = float(seen.var()) if len(seen) else 0.0
             found.append(ColumnFact(name, float(len(rows)), float(len(seen)), mean, spread))
-        return found
+        return _categories_whole(learned, found, table)
     if isinstance(learned, LearnedColumns):
         blocks = learned.rows(X)
         codes = np.zeros(len(blocks), dtype=np.intp)
@@ -100,10 +118,51 @@ def _of_normals(learned: LearnedDiscriminant) -> list[ColumnFact]:
         for pattern, group in statistics.groups.items():
             cells += np.frombuffer(pattern, dtype=np.uint8) * group.weight
     names = learned.columns.coded_names
-    return [
+    coded = [
         ColumnFact(name, total, float(cells[j]), float(means[j]), float(spread[j]))
         for j, name in enumerate(names)
     ]
+    return _categories_whole(learned, coded)
+
+
+def _categories_whole(
+    learned: LearnedDiscriminant, coded: Sequence[ColumnFact], table: Table | None = None
+) -> list[ColumnFact]:
+    """Return one fact a column: indicators of its levels are the counts of one category.
+
+    Cells of new rows (`table`) that are none of the levels have no indicator, and are what is left
+    of the rows; so are blanks, where no training cell was blank.
+    """
+    if learned.columns.is_plain:
+        return list(coded)
+    if table is not None:
+        table = learned.columns.matched(learned.as_learned(table), learned.learner.name)
+    found: list[ColumnFact] = []
+    place = 0
+    pairs = zip(learned.columns.columns, learned.columns.names, strict=True)
+    for j, (column, name) in enumerate(pairs):
+        part = coded[place : place + column.width]
+        place += column.width
+        if column.kind != CATEGORY:
+            found += part
+            continue
+        levels = {
+            level: one.mean * one.cells for level, one in zip(column.levels, part, strict=True)
+        }
+        rows, blank = coded[0].rows, levels.pop(None, 0.0)
+        if table is not None:
+            blank = float(_blank(table, j).sum())
+        rest = rows - blank - sum(levels.values())
+        if rest > ROUNDING * rows:
+            levels[NEVER_SEEN] = rest
+        found.append(ColumnFact(name, rows, rows - blank, levels=levels))
+    return found
+
+
+def _blank(table: Table, column: int) -> NDArray[np.bool_]:
+    """Return which cells of a column are blank (n,)."""
+    cells = table.column(column)
+    return np.asarray(cells == None if cells.dtype == object else np.isnan(cells))  # noqa: E711
 
 
 def _of_parts(learned: LearnedColumns, parts: Any) -> list[ColumnFact]:

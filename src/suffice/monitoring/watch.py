@@ -125,8 +125,10 @@ def watch(
         both = [name for name in kept.names if name in new.names]
         was = kept.cells[:, [kept.names.index(name) for name in both]]
         now = new.cells[:, [new.names.index(name) for name in both]]
-        if bins is None:
-            tests += shape_tests(both, was, now[:: -(-len(now) // MOST_LOOKED_AT)])
+        if bins is None:  # the shares of levels say what indicators would
+            some = [j for j, name in enumerate(both) if name in learned.columns.names]
+            step = -(-len(now) // MOST_LOOKED_AT)
+            tests += shape_tests([both[j] for j in some], was[:, some], now[::step, some])
         if stream:
             bets = StreamBets.against(both, was)
             e_value = bets.take(now[:MOST_STREAMED])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -167,6 +168,19 @@ class TableSource(LocalSource):
         """How the columns are written that are not plain."""
         found = {name: one.spelling for name, one in self._spelled.items()}
         return {name: spelling for name, spelling in found.items() if spelling is not None}
+
+    def as_text(self) -> Self:
+        """Return the same files with every cell of text as it is written.
+
+        Files whose cells have types stay as they are.
+        """
+        kinds = self.kinds()
+        if any(file.is_typed for file in self._files):
+            return self
+        found = copy(self)
+        found._kinds, found._spelled = dict.fromkeys(kinds, CATEGORY), {}
+        found._told = set(kinds)  # nothing is to be said of cells that are not read
+        return found
 
     def guesses(self) -> list[str]:
         """Return what is to be said, once, of files that are not UTF-8, and of sheets."""

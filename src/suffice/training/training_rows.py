@@ -5,11 +5,14 @@ Rows are held where that is possible, and read again where it is not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from suffice.columns.spellings.date_parts import without_parts
 from suffice.errors import BadRows, BadSetting, listed
-from suffice.rows.cells import CATEGORY, NUMBER
+from suffice.rows.cells import CATEGORY, NUMBER, object_array
 from suffice.rows.labels import similar_labels
 from suffice.sources import open_source
 from suffice.sources.arrow_frames import frame_of
@@ -189,6 +192,33 @@ class TrainingRows:
         )  # fmt: skip
         found.total = self.counted
         return found
+
+    def as_given(self) -> tuple[Table, NDArray[Any]]:
+        """Return labelled rows as their source has them, in the order of `table`, and labels.
+
+        All columns are there, those that nothing is learned from too, and cells are written as
+        they were: a model that was fitted on the source can read them. Of rows that were too many
+        to be held, columns that were left out stay out, and cells are written anew.
+        """
+        names: list[str] = list(without_parts(self.names, self.spellings))
+        table, labels = self.table, self.labels
+        if self.whole and self.source is not None and self.target is not None:
+            there = {*names, *(column.name for column in self.dropped)} - {self.target}
+            every = [name for name in self.source.names if name in there]
+            origin = self.source.as_text() if isinstance(self.source, TableSource) else self.source
+            source = LabelledSource(origin, every, self.target)
+            found, _ = first_rows(source, source.wanted(self.target), len(labels))
+            if found is not None and found.table.size == len(labels):
+                if origin is not self.source:
+                    return found.table, np.asarray(found.labels)
+                table, labels, names = found.table, np.asarray(found.labels), every
+        table = table.take([(table.names or ()).index(name) for name in names])
+        cells = [np.asarray(table.exact(j)) for j in range(table.width)]
+        for j, name in enumerate(names):
+            if name in self.spellings:
+                how = self.spellings[name]
+                cells[j] = object_array(how.written(cell) for cell in cells[j].tolist())
+        return replace(table, cells=tuple(cells), matrix=None, whole=None), labels
 
     @property
     def columns_described(self) -> str:

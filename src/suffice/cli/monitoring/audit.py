@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,7 @@ from suffice.cli.terminal.options import (
 if TYPE_CHECKING:
     from suffice.monitoring.audit import Audit
     from suffice.tables.table_reading import TableReading
+    from suffice.training.training_rows import TrainingRows
 
 
 @click.command()
@@ -88,7 +89,7 @@ def audit(
     if rows.unlabelled:
         note("row numbers count only rows with a label")
     if output is not None:
-        _write(output, found, table, rows.labels, target)
+        _write(output, found, rows)
         note(f"{output}: {len(found.table.rows)} suspects")
     if as_json:
         print_json(_content(found))
@@ -132,8 +133,8 @@ def _content(found: Audit) -> dict[str, object]:
     }
 
 
-def _write(output: Path, found: Audit, table: Any, labels: Any, target: str) -> None:
-    """Write suspects with all their cells, whole or not at all."""
+def _write(output: Path, found: Audit, rows: TrainingRows) -> None:
+    """Write suspects with all the cells that their table has, whole or not at all."""
     import csv
     import io
 
@@ -142,10 +143,11 @@ def _write(output: Path, found: Audit, table: Any, labels: Any, target: str) -> 
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names = list(table.names)
-    taken = {*names, target}
+    table, labels = rows.as_given()
+    names = [*(table.names or ()), str(rows.target)]
+    taken = set(names)
     more = [_free(name, taken) for name in ("row", "likely", "odds", "reasons")]
-    writer.writerow([cell_text(name) for name in (*names, target, *more)])
+    writer.writerow([cell_text(name) for name in (*names, *more)])
     for row, _, likely, odds, reasons in found.table.rows:
         cells = [table.exact(j)[row] for j in range(table.width)]
         told = (*cells, labels[row], row + 1, likely, odds, reasons)  # type: ignore[operator]

@@ -89,6 +89,8 @@ def linear_p_values(
         return None
     if rows.ndim != 2 or weights.shape[1] != rows.shape[1]:
         return None
+    if np.isnan(rows).any() or np.isnan(asked).any():  # filled before the fit sees them
+        return None
     spread = rows.std(axis=0)
     unit = np.where(spread > 0.0, spread, 1.0)
     centre = rows.mean(axis=0)

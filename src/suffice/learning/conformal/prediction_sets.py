@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.models.conformal.p_values import members, too_few
+from suffice.rows import read_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,8 @@ class PredictionSets:
 
     def holds(self, y: object) -> NDArray[np.bool_]:
         """Return which sets have the class that is given for their row (rows,)."""
-        labels = np.asarray(y, dtype=object).ravel().tolist()
+        read = read_labels(y)  # tuples are labels, and not rows of an array
+        labels = read.classes[read.codes].tolist()
         if len(labels) != len(self.sets):
             raise BadSetting(
                 f"there are {len(labels)} labels for {len(self.sets)} sets",
