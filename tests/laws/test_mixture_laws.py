@@ -57,19 +57,23 @@ def quiet(model: GaussianMixture, *rows: Any, **named: Any) -> GaussianMixture:
 def test_the_compiled_step_is_the_plain_one(diagonal: bool, outside: float, apart: float) -> None:
     """Components that are far apart have few rows of a block each: these wait for one another."""
     rng = np.random.default_rng(0)
-    means, constants = apart * rng.normal(size=(3, 5)), rng.normal(size=3)
-    frame = np.stack([rng.normal(size=5), 1e-17 * np.ones(5), rng.uniform(0.5, 2.0, 5)])
-    rows = rng.normal(size=(700, 5)) + means[rng.integers(0, 3, 700)]
-    rows = rows * frame[2] + frame[0]
-    whitenings = np.tril(rng.normal(size=(3, 5, 5))) + 2.0 * np.eye(5)
-    if diagonal:
-        whitenings = np.ascontiguousarray(whitenings[:, range(5), range(5)])
-    for weights in (np.empty(0), rng.uniform(0.1, 2.0, 700)):
-        given = rows, frame, weights, means, whitenings, constants, outside
-        for plain, fast in zip(
-            mixture_sums.plain(*given), mixture_sums.compiled(*given), strict=True
-        ):
-            np.testing.assert_allclose(fast, plain, rtol=1e-11, atol=1e-11)
+    for size, width in ((700, 5), (1, 1), (7, 2), (255, 3), (256, 4), (261, 8), (530, 33)):
+        means, constants = apart * rng.normal(size=(3, width)), rng.normal(size=3)
+        frame = np.stack(
+            [rng.normal(size=width), 1e-17 * np.ones(width), rng.uniform(0.5, 2.0, width)]
+        )
+        rows = rng.normal(size=(size, width)) + means[rng.integers(0, 3, size)]
+        rows = rows * frame[2] + frame[0]
+        turns = rng.normal(size=(3, width, width)) / np.sqrt(width)
+        whitenings = np.tril(turns) + 2.0 * np.eye(width)
+        if diagonal:
+            whitenings = np.ascontiguousarray(whitenings[:, range(width), range(width)])
+        for weights in (np.empty(0), rng.uniform(0.1, 2.0, size)):
+            given = rows, frame, weights, means, whitenings, constants, outside
+            for plain, fast in zip(
+                mixture_sums.plain(*given), mixture_sums.compiled(*given), strict=True
+            ):
+                np.testing.assert_allclose(fast, plain, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("form", LETTERS)

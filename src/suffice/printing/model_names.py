@@ -6,6 +6,8 @@ OTHER_NAMES = {
     "lda": "gda",
     "linear-discriminant": "gda",
     "quadratic-discriminant": "qda",
+    "mda": "mixture-discriminant",
+    "mclustda": "mixture-discriminant",
     "nb": "naive-bayes",
     "bayes": "naive-bayes",
     "logreg": "logistic",

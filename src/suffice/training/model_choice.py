@@ -41,6 +41,7 @@ SETTINGS = {
         "unlabelled",
     ),
     "logistic": ("penalty", "l1_ratio", "correction"),
+    "mixture-discriminant": ("components", "covariance", "shared", "priors"),
     "text": ("smoothing", "priors", "unlabelled"),
 }
 """The settings that each model takes."""
@@ -120,6 +121,7 @@ KINDS = {
     "qda": ("GaussianDiscriminant", {"covariance": "per-class"}),
     "naive-bayes": ("NaiveBayes", {}),
     "logistic": ("LogisticRegression", {}),
+    "mixture-discriminant": ("MixtureDiscriminant", {}),
     "text": ("TextClassifier", {}),
 }
 """By name: the estimator, and what its settings are unless given."""

@@ -96,10 +96,10 @@ def train(
     target : str, optional
         The column of labels.
     model : str, default "auto"
-        "gda", "qda", "naive-bayes", "logistic", "text", or one that is chosen: "best" is the single
-        model of least log-loss on held-out rows among those that `suffice.compare` tries; "auto" is
-        what `suffice.compare` recommends: of at most 2,048 rows a pool of models, unless the best
-        single one is better by more than one standard error.
+        "gda", "qda", "naive-bayes", "logistic", "mixture-discriminant", "text", or one that is
+        chosen: "best" is the single model of least log-loss on held-out rows among those that
+        `suffice.compare` tries; "auto" is what `suffice.compare` recommends: of at most 2,048 rows
+        a pool of models, unless the best single one is better by more than one standard error.
     drop : sequence of str, default ()
         Columns that are left out.
     delimiter : str, optional
@@ -219,7 +219,9 @@ def train_rows(
                 settings = {**settings, "families": families}
             learner = named_model(name, settings)
         form = settings.get("covariance")
-        if name in ("gda", "qda") and (form is None or letters_of(str(form))[2:] != "I"):
+        if name in ("gda", "qda", "mixture-discriminant") and (
+            form is None or letters_of(str(form))[2:] != "I"
+        ):
             check_width(rows.table, name, hooks)
         filled = _filled(learner, rows, hooks)
         begun = time.monotonic()
@@ -312,6 +314,8 @@ def _rates(model: Learned, rows: TrainingRows) -> OutlierRates | None:
     """Return how far out the rows lie that a model has learned, if it knows how far rows are."""
     if rows.text_columns or not model.offers("typicality"):
         return None  # of texts nobody knows how far out they are
+    if not model.learner.adds_up:
+        return None  # no row can be taken out of the model, to be judged by the others
     return rates_of(model, rows.table, rows.labels)
 
 

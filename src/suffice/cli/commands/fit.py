@@ -88,7 +88,8 @@ class Priors(ParamType):
     "--model", "name", type=ModelName(MODELS), default="auto", show_default=True,
     help="gda (or lda): normal classes with one covariance. qda: normal classes, each with its own "
     "covariance. naive-bayes (or nb): columns of any kind, independent within a class. logistic "
-    "(or logreg): logistic regression. text: "
+    "(or logreg): logistic regression. mixture-discriminant (or mda): each class a mixture of "
+    "normal components. text: "
     "text columns are documents, classified by their words and bytes. best: the single model "
     "with the lowest log-loss on held-out rows, among all that `suffice compare` tries. auto: what "
     "`suffice compare` recommends: for up to 2,048 rows a pool of models, unless the best single "
@@ -104,8 +105,18 @@ class Priors(ParamType):
 )  # fmt: skip
 @click.option(
     "--covariance", metavar="FORM", type=click.Choice((*FORMS, *LETTERS)),
-    help=f"gda: the form of the covariance: {', '.join(FORMS)}, or one of mclust's forms, "
-    f"{LETTERS[0]} … {LETTERS[-1]}.  [default: shared]",
+    help=f"gda, mixture-discriminant: the form of the covariance: {', '.join(FORMS)}, or one of "
+    f"mclust's forms, {LETTERS[0]} … {LETTERS[-1]}.  [default: shared; of mixture-discriminant, "
+    "auto]",
+)  # fmt: skip
+@click.option(
+    "--components", metavar="N", type=NumberOr("auto", whole=True),
+    help="mixture-discriminant: how many components each class has; auto tries 1 to 5.  "
+    "[default: auto]",
+)  # fmt: skip
+@click.option(
+    "--shared", is_flag=True, flag_value=True, default=None,
+    help="mixture-discriminant: one form for the components of all classes together.",
 )  # fmt: skip
 @click.option(
     "--pool", metavar="P", type=float,

@@ -1,7 +1,8 @@
 """The step of EM in numba: a few rows by columns in a buffer, through each component in turn.
 
 Rows of a block lie by columns, so that every coefficient of a triangle is applied to a whole block
-at once. Products are added up a coefficient at a time, over the block, by symmetry half of them.
+at once. Products are added up by tiles of their coefficients, over the block, by symmetry half of
+them.
 Where a component has few rows of a block, these wait until they are a block themselves.
 """
 
@@ -29,6 +30,9 @@ BLOCK = 256
 """Rows in the buffer: two kilobytes a column, for the first cache's sake."""
 TILE = 4
 """Rows and columns of a tile of W: sixteen coefficients, and what they meet, fill the registers."""
+LINE = 8
+"""Rows that are laid by columns at a time: what is written of a column is then a cache line. One
+row after the other, all columns would fall on the same few places of the cache."""
 FEW = BLOCK // 2
 """Rows of a block that are gathered, at most: of more, going through all of them is faster."""
 
@@ -93,7 +97,7 @@ def _full(
     size, width = means.shape
     cells, gaps = np.empty((width, BLOCK)), np.zeros((_tiled(width), BLOCK))
     white, scores = np.empty((TILE, BLOCK)), np.empty((size, BLOCK))
-    waiting, own = np.zeros((size, width, BLOCK)), np.zeros((size, BLOCK))
+    waiting, own = np.zeros((size, _tiled(width), BLOCK)), np.zeros((size, BLOCK))
     held_back, places = np.zeros(size, dtype=np.intp), np.empty(BLOCK, dtype=np.intp)
     for start in range(0, len(rows), BLOCK):
         many = min(BLOCK, len(rows) - start)
@@ -107,17 +111,17 @@ def _full(
             found = _present(scores[c], places)
             if found > FEW:
                 _centred(cells, means[c], gaps)
-                _products(gaps[:width], scores[c], white[0], firsts[c], seconds[c])
+                _products(gaps, scores[c], white, firsts[c], seconds[c])
                 continue
             if held_back[c] + found > BLOCK:
-                _products(waiting[c], own[c], white[0], firsts[c], seconds[c])
+                _products(waiting[c], own[c], white, firsts[c], seconds[c])
                 own[c] = 0.0
                 held_back[c] = 0
             _gathered(cells, means[c], scores[c], places[:found], held_back[c], waiting[c], own[c])
             held_back[c] += found
     for c in range(size):
         if held_back[c] > 0:
-            _products(waiting[c], own[c], white[0], firsts[c], seconds[c])
+            _products(waiting[c], own[c], white, firsts[c], seconds[c])
 
 
 def _diagonal(
@@ -240,28 +244,40 @@ def _gathered(
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _products(gaps: Floats, shares: Floats, white: Floats, firsts: Floats, seconds: Floats) -> None:
-    """Add up shares·gaps, and the lower half of their products."""
-    width = len(gaps)
-    for j in range(width):
-        total = 0.0
-        for i in range(BLOCK):
-            white[i] = shares[i] * gaps[j, i]
-            total += white[i]
-        firsts[j] += total
-        m = 0
-        while m + 2 <= j + 1:
-            one = other = 0.0
+    """Add up shares·gaps, and the lower half of their products, a tile of these at a time."""
+    width = len(firsts)
+    for j in range(0, width, TILE):
+        for t in range(TILE):
+            total = 0.0
             for i in range(BLOCK):
-                one += white[i] * gaps[m, i]
-                other += white[i] * gaps[m + 1, i]
-            seconds[j * width + m] += one
-            seconds[j * width + m + 1] += other
-            m += 2
-        if m < j + 1:
-            one = 0.0
-            for i in range(BLOCK):
-                one += white[i] * gaps[m, i]
-            seconds[j * width + m] += one
+                white[t, i] = shares[i] * gaps[j + t, i]
+                total += white[t, i]
+            if j + t < width:
+                firsts[j + t] += total
+        for m in range(0, min(j + TILE, width), 2):
+            _product_tile(gaps, white, j, m, width, seconds)
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"}, inline="always")
+def _product_tile(gaps: Floats, white: Floats, j: int, m: int, width: int, seconds: Floats) -> None:
+    """Add up the products of four columns with two: eight sums fill the registers."""
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+    for i in range(BLOCK):
+        one, other = gaps[m, i], gaps[m + 1, i]
+        a0 += white[0, i] * one
+        a1 += white[1, i] * one
+        a2 += white[2, i] * one
+        a3 += white[3, i] * one
+        b0 += white[0, i] * other
+        b1 += white[1, i] * other
+        b2 += white[2, i] * other
+        b3 += white[3, i] * other
+    for t, one, other in ((0, a0, b0), (1, a1, b1), (2, a2, b2), (3, a3, b3)):
+        row = j + t
+        if row < width and m <= row:
+            seconds[row * width + m] += one
+        if row < width and m + 1 <= row:
+            seconds[row * width + m + 1] += other
 
 
 @njit(nogil=True, fastmath={"contract"})
@@ -301,10 +317,17 @@ def _squares(
 def _by_columns(rows: Floats, frame: Floats, start: int, many: int, cells: Floats) -> None:
     """Lay a block of rows by columns, in units; what is left of a block repeats its first row."""
     width = rows.shape[1]
-    for i in range(BLOCK):
-        place = start + (i if i < many else 0)
-        for j in range(width):
-            cells[j, i] = rows[place, j]
+    for first in range(0, BLOCK, LINE):
+        if first + LINE <= many:
+            place = start + first
+            for j in range(width):
+                for i in range(LINE):
+                    cells[j, first + i] = rows[place + i, j]
+            continue
+        for i in range(first, first + LINE):
+            place = start + (i if i < many else 0)
+            for j in range(width):
+                cells[j, i] = rows[place, j]
     for j in range(width):
         origin, low, unit = frame[0, j], frame[1, j], frame[2, j]
         for i in range(BLOCK):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from suffice.columns import Columns
-from suffice.errors import BadSetting, NotADensity, NotANumber, NotFinite, listed
+from suffice.errors import BadRows, BadSetting, NotADensity, NotANumber, NotFinite, listed
 from suffice.learning.answers import LearnedDensity, checked_size, comparison
+from suffice.learning.collect import MOST_CELLS, rows_that_fit, spooled
 from suffice.learning.frames import back_to_frame
 from suffice.learning.label_types import class_array, label_kind, restored_dtype, stored_dtype
 from suffice.learning.labelled_batch import naming_cells, read_batch
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from suffice.models.mixture.laws import MixtureLaws
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, Label, Table
+    from suffice.sources import Source, Wanted
 
 DRAWS = 9_999
 """Draws that typicality compares a row with: p-values down to 1e-4, to a hundredth at one half."""
@@ -172,6 +174,18 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
             )
         return columns, np.asarray(columns.encode(table, self.name), dtype=np.float64)
 
+    def searched(self, source: Source, wanted: Wanted) -> Learned[KeptMixtures, MixturesFit]:
+        """Learn from rows that are somewhere else: all of them at once."""
+        source = spooled(source, wanted) if source.once else source
+        few = rows_that_fit(source, wanted)
+        if few is None:
+            raise BadRows(
+                f"{self.name} needs all rows at once, and {source.name} has more than "
+                f"{MOST_CELLS:,} cells, or is not read here",
+                hint="give a part of the rows; GaussianDiscriminant reads any number of them",
+            )
+        return self.first(self.read(few.table, few.labels, few.weights))
+
     def summarize(self, batch: LabelledBatch) -> KeptMixtures:
         """Return the mixture of every class."""
         if np.isinf(batch.rows).any():
@@ -264,11 +278,14 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
         """Tell, after `fit`, what was done about degenerate rows."""
         warn_of(self.statistics.notes, self.columns.coded_names, self.labels)
 
-    def typicality(self, X: object) -> FloatArray:
+    def typicality(self, X: object, y: object = None) -> FloatArray:
         """Return, per class, how often a draw of the class is no more likely than the row (n, k).
 
         By 9,999 draws from the fitted mixture: what its parameters may be off is not counted.
+        Labels of rows of the fit are refused: these cannot be taken out of the mixture first.
         """
+        if y is not None:
+            raise self.learner.lacking("typicality of the rows of the fit, each left out")
         laws: MixtureLaws = self.statistics.laws
 
         def answer(rows: FloatArray) -> FloatArray:
