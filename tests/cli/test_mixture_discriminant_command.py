@@ -137,7 +137,10 @@ def test_rows_of_the_fit_cannot_be_left_out(
     kinds: pd.DataFrame, table: Path, run: Callable[..., Run]
 ) -> None:
     file = table.with_suffix(".suffice")
-    MixtureDiscriminant({"outer": 2}, "VVI").fit(kinds[["a", "b"]], kinds["kind"]).save(file)
+    held = suffice.train(
+        kinds, target="kind", model="mda", components={"outer": 2}, covariance="VVI", time_limit=0.1
+    )
+    held.save(file)
     said = run("outliers", file, table, "--training")
     assert said.code == 1
     assert "has no typicality of the rows of the fit" in said.err

@@ -310,7 +310,11 @@ def test_waveforms_are_told_apart_better_than_by_one_normal_law_a_class() -> Non
     assert np.mean(mixtures) < 0.2
 
 
-MCLUST = {"iris": ({"setosa": 2}, ("EEE", "VVV")), "banknote": ("auto", ("EVE", "VVV"))}
+MCLUST: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "iris": ({"setosa": 2}, ("EEE", "VVV")),
+    "banknote": ("auto", ("EVE", "VVV")),
+    "thyroid": ({"Hypo": 4, "Normal": 2, "Hyper": 3}, ("EVI", "VEI", "EEI")),
+}
 """Numbers and forms among which are those that R chose."""
 
 
