@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from suffice.columns.spellings.calendar_words import MONTH_NAMES, month_of
 from suffice.columns.spellings.date_parts import LEVELS, part_cells
 from suffice.columns.spellings.spelling import (
     CLOCK,
@@ -21,11 +22,9 @@ from suffice.columns.spellings.spelling import (
 )
 from suffice.columns.spellings.written_dates import (
     EPOCH,
-    MONTH_NAMES,
     ORDERS,
     clock_text,
     date_text,
-    month_of,
     serial_date,
     written_date,
 )

@@ -20,8 +20,8 @@ from suffice import (
     Perceptron,
     TextClassifier,
 )
+from suffice.columns.spellings.calendar_words import MONTH_NAMES
 from suffice.columns.spellings.spelling import Spelling
-from suffice.columns.spellings.written_dates import MONTH_NAMES
 from suffice.columns.spellings.written_numbers import CURRENCIES, written_number
 from suffice.families import Bernoulli
 from suffice.kernels.tokens.counts import terms_of
@@ -267,7 +267,8 @@ def functions() -> dict[str, Any]:
                "12'345", "1 234 567", "CHF 12.50", "US$ 7", "007", "1,2", "12,34,567",
                "$ (1,234.50)", " $ -   ", "- €", "%31", "%31%", "Rs. 1,10,000/-", "١٢٫٥",
                "１，２００円", "\u200f1.5", "(-5)", "$ (5", "▲1,234", "١٢ ر.س", "5 zl", "12.5 a.b",
-               "₹ ۱۲"]  # fmt: skip
+               "₹ ۱۲", "1.5×10^5", "1,731·10⁻³", "2 x 10^-3", "5x10", "12,5-%", "12-%", "12-kg",
+               "52.1° N", "12.50 Cr", "20240105103000Z"]  # fmt: skip
     return {
         "log_gamma": [[x, float(special.gammaln(x))] for x in at],
         "beta": [[*pair, float(special.betainc(*pair))] for pair in pairs],
@@ -302,6 +303,12 @@ DATES = [
     "2024-W01", "2024W053", "2024-W53", "2020-W53-7", "2021-W00", "2024-Q3", "Q4 2023", "2024Q1",
     "2024-Q5", "Q1 24", "05.01.2024 г.", "٢٠٢٤/٠١/٠٥", "２０２４年１月５日",
     "Fri Jan 05 2024 10:00:00 GMT+0100 (Central European Standard Time)",
+    "Mo, 05.01.2024", "mar. 5/3/2024", "vor 5.1.2024", "Mar 5, 2024", "令和6年1月5日",
+    "平成元年2月3日", "2024年1月5日10時30分", "10時30分05秒", "KW 5/2024", "2024-KW07",
+    "1. Quartal 2024", "3rd quarter 2023", "Quartal 2/2024", "1000:00:00",
+    "05/Jan/2024:10:30:00 +0100", "20240105103000Z",
+    "PT1H5M", "P1DT2H", "PT", "PT90.5S", "5.1.2024 klo 10.30", "5 tammikuuta 2024",
+    "5 ianuarie 2024", "30. des. 2023", "٥ يناير ٢٠٢٤",
 ]  # fmt: skip
 """Dates and times that a page reads as Python does, or neither does."""
 ORDERS = ("dmy", "mdy", "ymd", "clock", "number")

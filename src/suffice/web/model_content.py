@@ -9,9 +9,9 @@ import numpy as np
 from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
 from suffice.columns.spellings.blank_cells import BLANKS
-from suffice.columns.spellings.written_dates import MONTH_NAMES
+from suffice.columns.spellings.calendar_words import MONTH_NAMES
 from suffice.columns.spellings.written_numbers import CURRENCIES
-from suffice.columns.spellings.yes_and_no import PAIRS, plain_word
+from suffice.columns.spellings.yes_and_no import PAIRS, TICKS, plain_word
 from suffice.errors import BadSetting, SufficeError
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.form import LinearForm
@@ -163,6 +163,8 @@ def _spelling(spelling: Spelling | None, kind: str) -> dict[str, Any] | None:
     if spelling is None or spelling.kind != kind:
         return None
     found = spelling.to_dict()
+    if spelling.is_ticked:
+        return {**found, "ticked": True, "pairs": [[sorted(TICKS), []]]}
     if kind == BOOLEAN:
         ours = plain_word(spelling.yes), plain_word(spelling.no)
         pairs = [(yes, no) for yes, no in PAIRS if ours[0] in yes and ours[1] in no]

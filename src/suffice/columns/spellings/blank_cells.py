@@ -15,6 +15,15 @@ BLANKS = frozenset(
         "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!", "#NUL!",
         "#¡VALOR!", "#¡DIV/0!", "#¡REF!", "#¿NOMBRE?", "#¡NUM!", "#VALORE!", "#RIF!", "#NOME?",
         "#DZIEL/0!", "#ARG!", "#ADR!", "#LICZBA!", "#ДЕЛ/0!", "#ЗНАЧ!", "#Н/Д", "#ССЫЛКА!",
+        "keine Angabe", "Keine Angabe", "keine Angaben", "nicht erhoben", "nicht bekannt", "n.v.",
+        "n. v.", "n.b.", "entfällt", "no data", "No data", "not reported", "Not reported",
+        "not known",
+        "not applicable", "Not applicable", "Not available", "not stated", "no answer", "No answer",
+        "non disponible", "non renseigné", "inconnu", "sin datos", "no disponible", "desconocido",
+        "non disponibile", "sconosciuto", "sem dados", "não disponível", "onbekend", "brak",
+        "brak danych", "b.d.", "нет данных", "н/д", "neznámé", "veri yok", "bilinmiyor", "ukendt",
+        "ukjent", "okänt", "ei tietoa", "不明", "データなし", "なし", "无", "暂无", "없음",
+        "غير متوفر",
         "#ЧИСЛО!", "n.c.", "0000-00-00", "0000-00-00 00:00:00", "00.00.0000", "00/00/0000",
     }
 )  # fmt: skip

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.columns.spellings.blank_cells import TRUTHS, is_blank
-from suffice.columns.spellings.written_numbers import COMMA, POINT, written_number
+from suffice.columns.spellings.written_numbers import (
+    COMMA,
+    CREDIT_DEBIT,
+    POINT,
+    side_of,
+    written_number,
+)
 from suffice.errors import BadFile
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
@@ -42,7 +48,8 @@ class Spelling:
     currency   what may stand before or after a number
     percent    whether numbers are followed by a percent sign: 31% is 0.31
     unit       what has to follow a number
-    yes, no    the words that are written for truths; others of the same language are read, too
+    yes, no    the words that are written for truths; others of the same language are read, too.
+               Without a word for no, blank cells mean it: yes is a tick
     date       the order of a date, "dmy", "mdy" or "ymd"; "clock" for times without a date, and
                "number" for numbers that stand for dates. Numbers are days since 1970, or hours
     timed      whether dates have a time
@@ -52,6 +59,8 @@ class Spelling:
     1234.5
     >>> Spelling("boolean", yes="ja", no="nein").value("JA")
     1.0
+    >>> Spelling("number", unit="Cr/Dr").value("12.50 Dr")
+    -12.5
     """
 
     kind: str
@@ -65,6 +74,11 @@ class Spelling:
     timed: bool = False
     part: str = ""
     of: str = ""
+
+    @property
+    def is_ticked(self) -> bool:
+        """Whether cells are ticks or blank: then a blank one means no."""
+        return self.kind == BOOLEAN and not self.no
 
     @property
     def is_clock(self) -> bool:
@@ -82,14 +96,20 @@ class Spelling:
             # Typed numbers among others are written with an exponent: they mean what they are.
             plain = found is not None and self.percent and "e" in cell
             return found.point if plain and found is not None else None
-        same = found.currency in ("", self.currency) and found.unit in ("", self.unit)
-        return found.value(self.decimal) if same else None
+        unit, sign = found.unit, 1.0
+        if self.unit == CREDIT_DEBIT and (side := side_of(unit)):
+            unit, sign = "", side
+        same = found.currency in ("", self.currency) and unit in ("", self.unit)
+        value = found.value(self.decimal) if same else None
+        return value if value is None else sign * value
 
     def _truth(self, cell: str) -> float | None:
         if cell in TRUTHS:
             return float(TRUTHS[cell])
-        from suffice.columns.spellings.yes_and_no import PAIRS, plain_word
+        from suffice.columns.spellings.yes_and_no import PAIRS, are_ticks, plain_word
 
+        if self.is_ticked:
+            return 1.0 if are_ticks([cell]) else None
         word, ours = plain_word(cell), (plain_word(self.yes), plain_word(self.no))
         for yes, no in (*PAIRS, (frozenset(ours[:1]), frozenset(ours[1:]))):
             if ours[0] in yes and ours[1] in no and word in yes | no:
@@ -158,7 +178,7 @@ class Spelling:
         'numbers, in €, with decimal commas'
         """
         if self.kind == BOOLEAN:
-            return f"yes and no ({self.yes}, {self.no})"
+            return f"yes and no ({self.yes}, {self.no or 'blank'})"
         if self.kind == CATEGORY:
             return f"the {self.part} of {self.of}" if self.part else "categories"
         if self.date:
@@ -195,7 +215,9 @@ class Spelling:
         if (
             found.kind not in (NUMBER, BOOLEAN, CATEGORY)
             or found.decimal not in (POINT, COMMA)
-            or truths != bool(found.yes and found.no)
+            or truths != bool(found.yes)
+            or (found.no and not truths)
+            or (found.is_ticked and not _is_tick(found.yes))
             or found.date not in DATES
             or (found.date and found.kind != NUMBER)
             or found.part not in PARTS
@@ -203,6 +225,12 @@ class Spelling:
         ):
             raise _damaged()
         return found
+
+
+def _is_tick(word: str) -> bool:
+    from suffice.columns.spellings.yes_and_no import are_ticks
+
+    return are_ticks([word])
 
 
 def _damaged() -> BadFile:
@@ -277,6 +305,9 @@ def read_cells(
         else None
         for cell in set(cells)
     }
+    if spelling.is_ticked:
+        known = {cell: 0.0 if value is not None and math.isnan(value) else value
+                 for cell, value in known.items()}  # fmt: skip
     wrong = {cell for cell, value in known.items() if value is None}
     if wrong:
         raise refusal(next(i for i, cell in enumerate(cells) if cell in wrong))

@@ -19,16 +19,19 @@ TL Euro euro Euros euros EURO DM din din. 円 圓 元 원 zl ریال ريال �
 CURRENCIES = frozenset(_CODES.split())
 """Codes and abbreviations of currencies beside the signs that Unicode knows (€, $, US$, R$, ₹ …).
 Codes are read in capitals only: `5 all` and `5 top` are words."""
+CREDIT_DEBIT = "Cr/Dr"
+"""The unit of amounts whose sign is said behind them, as in bank statements: 12.50 Cr, 3.00 Dr."""
 SPACES = "\u00a0\u2007\u2009\u202f"
 """Blanks that part thousands besides the ordinary one."""
 _OUTSIDE = r"[^\d\s()+\-\u2212\u2013\u25b2\u25b3%\uff05\u066a.,'’]"  # what affixes are made of
-_AFFIX = rf"(?:[\u0600-\u06ff]\.[\u0600-\u06ff]\.?|{_OUTSIDE}{{1,12}}\.?)"  # a currency or a unit
+# A currency or a unit: 5 €, 12 kg, 52.1° N.
+_AFFIX = rf"(?:[\u0600-\u06ff]\.[\u0600-\u06ff]\.?|°\ [A-Z]|{_OUTSIDE}{{1,12}}\.?)"
 _SIGN = r"[+\-\u2212\u2013\u25b2\u25b3\ufe63\uff0d]"  # plus, and all that is used for minus
 _CELL = re.compile(
     rf"""\s*(?P<open>\()?\s*(?P<sign>{_SIGN})?\s*(?:(?P<before>{_AFFIX})\s*)?(?P<late>\()?\s*
     (?P<inner>{_SIGN})?\s*(?P<first>[%\uff05\u066a])?\s*
     (?P<body>(?:\d[\d.,'’\ {SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)
-    (?P<dash>(?<=[.,])[-–—]{{1,2}}|/[-=])?\s*(?P<percent>[%\uff05\u066a])?\s*(?P<after>{_AFFIX})?
+    (?P<dash>(?<=[.,])[-–—]{{1,2}}|/[-=])?\s*(?:(?P<behind>[-\u2212])(?=\s*[%\uff05\u066a]))?\s*(?P<percent>[%\uff05\u066a])?\s*(?P<after>{_AFFIX})?
     \s*(?P<trail>[-\u2212])?\s*(?P<close>\))?\s*""",
     re.VERBOSE,
 )  # the parts of a cell; what it holds is looked at by `_BODIES`
@@ -57,6 +60,13 @@ _SAME = {
     **dict.fromkeys([0x61C, 0x2060, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
                      *range(0x2066, 0x206A)], ""),
 }  # fmt: skip  # digits and marks that mean the same, and marks of direction that nobody sees
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")  # exponents that stand above
+# A power of ten behind a number: 1.5×10^5, 1,5·10⁻³.
+_POWER = re.compile(
+    r"(?<=\d)\s?[×·⋅∙*xX]\s?10(?:\^\(?(?P<plain>[+\-−]?\d{1,3})\)?|(?P<raised>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
+)
+STAMP = 14
+"""Digits before a Z that are a date with its time: 20240105103000Z."""
 MOST_DIGITS = 15
 """Digits of a whole number that a double holds for certain; more are a code, and no number."""
 
@@ -80,6 +90,15 @@ class WrittenNumber(NamedTuple):
         return self.point if decimal == POINT else self.comma
 
 
+def side_of(unit: str) -> float | None:
+    """Return the sign that a unit of CREDIT_DEBIT stands for; None for any other unit.
+
+    >>> side_of("Cr"), side_of("DR."), side_of("kg")
+    (1.0, -1.0, None)
+    """
+    return {"cr": 1.0, "dr": -1.0}.get(unit.lower().rstrip("."))
+
+
 def plain_digits(cell: str) -> str:
     """Return a cell with the digits and decimal marks of any script as those of this one.
 
@@ -87,6 +106,15 @@ def plain_digits(cell: str) -> str:
     ('12.5', '1,200円', '12.5')
     """
     return cell if cell.isascii() else cell.translate(_SAME)
+
+
+def _without_powers(cell: str) -> str:
+    """Return a cell with powers of ten as exponents: 1.5e5 for 1.5×10^5."""
+    if "10" not in cell or ("^" in cell) + (not cell.isascii()) == 0:
+        return cell
+    return _POWER.sub(
+        lambda found: "e" + (found["plain"] or found["raised"]).translate(_RAISED), cell, count=1
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -115,8 +143,10 @@ def written_number(cell: str) -> WrittenNumber | None:
     (-1200.5, 0.0)
     >>> written_number("%31").point, written_number("Rs. 1,10,000/-").point
     (0.31, 110000.0)
+    >>> written_number("12,5-%").comma, written_number("1,5·10⁻³").comma
+    (-0.125, 0.0015)
     """
-    cell = plain_digits(cell)
+    cell = _without_powers(plain_digits(cell))
     if _PLAIN.fullmatch(cell):
         return WrittenNumber(float(cell), float(cell))
     if len(cell) > 64:
@@ -127,7 +157,8 @@ def written_number(cell: str) -> WrittenNumber | None:
     if (before and not is_currency(before)) or (before and is_currency(after)):
         return None
     opened = parts["open"] or parts["late"]
-    signs = [parts["sign"], parts["inner"], parts["trail"], parts["open"], parts["late"]]
+    signs = [parts["sign"], parts["inner"], parts["trail"], parts["behind"],
+             parts["open"], parts["late"]]  # fmt: skip
     if sum(sign is not None for sign in signs) > 1 or (opened is None) != (parts["close"] is None):
         return None
     if parts["first"] is not None and parts["percent"] is not None:
@@ -138,7 +169,7 @@ def written_number(cell: str) -> WrittenNumber | None:
     if parts["dash"] is not None and not parts["dash"].startswith("/"):
         body = body[:-1]  # 12.– and 5,-- are amounts without cents
     found = [_value(body, mark, negative, percent) for mark in (POINT, COMMA)]
-    if found == [None, None]:
+    if found == [None, None] or (after == "Z" and len(body) == STAMP):
         return None
     unit = "" if is_currency(after) else after
     return WrittenNumber(found[0], found[1], before or ("" if unit else after), unit, percent)
@@ -170,7 +201,7 @@ def _value(body: str, mark: str, negative: bool, percent: bool) -> float | None:
 
 
 # What `shows_point` looks for: decimals that are no three digits, and nothing before them.
-_POINTED = re.compile(r"\.(?!\d{3}(?![\d.eE]))|(?:^|[^\d.])[+-]?0*\.|\d{4}\.|[eE]")
+_POINTED = re.compile(r"\.(?!\d{3}(?![\d.eE]))|(?:^|[^\d.])[+-]?0*\.|\d{4}\.")
 
 
 def shows_point(cells: str) -> bool:

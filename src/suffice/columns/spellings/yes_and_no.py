@@ -23,7 +23,7 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("ano a pravda", "ne n nepravda"),  # Czech
         ("igen i igaz", "nem n hamis"),  # Hungarian
         ("da d adevărat", "nu n fals"),  # Romanian
-        ("evet e doğru", "hayır h yanlış"),  # Turkish
+        ("evet e doğru", "hayır hayir h yanlış yanliş"),  # Turkish
         ("ναι αληθής", "όχι οχι ψευδής"),  # Greek
         ("да д истина", "нет н ложь"),  # Russian
         ("так т істина", "ні н хибність"),  # Ukrainian
@@ -43,12 +43,27 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("ya y", "tidak t"),  # Indonesian, Malay
         ("ใช่", "ไม่ใช่"),  # Thai
         ("بله", "خیر"),  # Persian
+        ("✓ ✔ ☑ ✅", "✗ ✘ ✖ ❌ ☐"),  # ticks
     )
 )
 """Words for yes and for no, a language each; single letters are their beginnings. `on` and `off`,
 `m` and `f`, `1` and `0` are other things."""
-KNOWN = frozenset().union(*(yes | no for yes, no in PAIRS))
+
+TICKS = frozenset(["x", "✓", "✔", "☑", "✅", "●", "•"])
+"""Marks that mean yes where all other cells of a column are blank, which means no."""
+
+KNOWN = frozenset().union(TICKS, *(yes | no for yes, no in PAIRS))
 """All of these words: what else a column has makes it one of categories."""
+
+
+def are_ticks(words: Iterable[str]) -> bool:
+    """Whether a column's words are marks alone: then its blank cells mean no.
+
+    >>> are_ticks(["x", "X"]), are_ticks(["x", "y"]), are_ticks([])
+    (True, False, False)
+    """
+    plain = {plain_word(word) for word in words}
+    return bool(plain) and plain <= TICKS
 
 
 def yes_words(words: Iterable[str]) -> frozenset[str] | None:

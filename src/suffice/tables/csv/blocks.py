@@ -6,6 +6,7 @@ the row where this one stopped: it knows the lines.
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -123,9 +124,14 @@ class CsvBlocks:
         if not seen.are_words(head, some, len(cells)):
             counted = self._compute.value_counts(cells.drop_null())
             pairs = zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
+            written: dict[str, str] = {}
+            counts: Counter[str] = Counter()
+            for cell, times in pairs:
+                plain = plain_text(cell)
+                written.setdefault(plain, cell)
+                counts[plain] += times
             seen.see_counts(
-                {plain_text(cell): times for cell, times in pairs},
-                lambda cell: done + 1 + self._compute.index(cells, cell).as_py(),
+                counts, lambda cell: done + 1 + self._compute.index(cells, written[cell]).as_py()
             )
         return False
 
@@ -219,7 +225,7 @@ class CsvBlocks:
                 known = [level_of(word) for word in known]
             levels = np.array([*known, None], dtype=object)
         else:
-            held = typed_cells(words, kind, name, str)
+            held = typed_cells(list(map(plain_text, words)), kind, name, str)
             levels = np.append(held, [None if held.dtype == object else np.nan])
         codes = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
         column: NDArray[np.generic] = levels[codes]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DELIMITERS = ",\t;|"
 """What cells may be parted by; the first, where nothing speaks for another."""
+BLANK = " "
+"""The delimiter of some programs; so it is where it sets free a name that somebody asks for."""
 SEEN_ROWS = 200
 """Rows that are looked at."""
 
@@ -58,6 +60,8 @@ def sniffed(
     Dialect(delimiter=',', spaced=True, header=False)
     >>> sniffed(["a,b;c\n", "1,5;2\n"], expected=["c"]).delimiter
     ';'
+    >>> sniffed(["a y\n", "1 x\n"], expected=["y"]).delimiter
+    ' '
     """
     found = _delimiter(sample, expected) if delimiter is None else delimiter
     spaced = found != " " and _spaced(sample, found)
@@ -80,7 +84,7 @@ def _delimiter(sample: Sequence[str], expected: Collection[str]) -> str:
     Two cells at least, where nothing is expected.
     """
     best, most = DELIMITERS[0], (0, 0.0, 0)
-    for candidate in DELIMITERS:
+    for candidate in DELIMITERS + BLANK * bool(expected):
         rows = _rows(sample, candidate, False)
         if not rows or len(rows[0]) < 2:
             continue
@@ -88,6 +92,8 @@ def _delimiter(sample: Sequence[str], expected: Collection[str]) -> str:
         named = {plain_text(cell.strip()) for cell in rows[0]}
         even = sum(len(row) == width for row in rows) / len(rows)
         found = (len(named.intersection(expected)), round(even, 2), width)
+        if candidate == BLANK and found[0] <= most[0]:
+            continue
         if found > most:
             best, most = candidate, found
     return best

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from typing import TYPE_CHECKING
 
 from suffice.columns.spellings.written_numbers import written_number
 from suffice.tables.csv.cells import number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FORMULA = "=+-@"
 """What a spreadsheet takes for the beginning of a formula, wide and small forms (＝) included."""
 BREAKS = "\t\r\n"
 """What it takes for the beginning of another cell."""
+_TEXT = re.compile(r'="(?:[^"]|"")*"')
+# A formula that is nothing but a text, as spreadsheets and banks write codes: for `plain_text`.
 UNSEEN = " \t\r\n\f\v\u00a0\u200b\ufeff"
 """Frequent characters that cannot be seen."""
 
@@ -30,12 +37,20 @@ def inert(text: str) -> str:
 
 
 def plain_text(cell: str) -> str:
-    """Return what a cell was before it was made inert.
+    """Return what a cell was before it was made inert: by an apostrophe, or as a formula of a text.
 
-    >>> plain_text("'=cmd()"), plain_text("'tis")
-    ('=cmd()', "'tis")
+    >>> plain_text("'=cmd()"), plain_text("'tis"), plain_text('="007"')
+    ('=cmd()', "'tis", '007')
     """
+    if cell[:2] == '="' and _TEXT.fullmatch(cell):
+        return cell[2:-1].replace('""', '"')
     return cell[1:] if _is_inert(cell) else cell
+
+
+def may_be_inert(cells: Sequence[str]) -> bool:
+    """Whether one of some cells may have been made inert: a quick look at all of them."""
+    joined = "".join(cells)
+    return "'" in joined or '="' in joined
 
 
 def _is_inert(cell: str) -> bool:

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_dates import written_date
-from suffice.columns.spellings.written_numbers import COMMA, POINT, WrittenNumber, written_number
-from suffice.columns.spellings.yes_and_no import KNOWN, plain_word, yes_words
+from suffice.columns.spellings.written_numbers import (
+    COMMA,
+    CREDIT_DEBIT,
+    POINT,
+    WrittenNumber,
+    side_of,
+    written_number,
+)
+from suffice.columns.spellings.yes_and_no import KNOWN, are_ticks, plain_word, yes_words
 from suffice.errors import NotANumber
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables.csv.dated_cells import (
@@ -227,6 +234,7 @@ def spelling_of_column(
     if not held.numbers and mark == POINT:
         return ColumnSpelling(None)
     currency, unit = (next(iter(held.affixes[what]), "") for what in ("currency", "unit"))
+    unit = CREDIT_DEBIT if _are_sides(held.affixes["unit"]) else unit
     percent = held.percents > 0
     doubt = ""
     if is_open and decimal is None and EITHER in held.marks:
@@ -280,9 +288,11 @@ def _truths(seen: ColumnEvidence) -> ColumnSpelling:
     if held.numbers or seen.number_count or seen.truth_count or held.words is None:
         return ColumnSpelling(None)
     yes = yes_words(held.words)
+    often = [word for word, _ in held.words.most_common()]
+    if yes is None and are_ticks(often):
+        return ColumnSpelling(Spelling(BOOLEAN, yes=often[0].strip()), example=_example(seen))
     if yes is None:
         return ColumnSpelling(None)
-    often = [word for word, _ in held.words.most_common()]
     words = [next(word for word in often if (word in yes) == truth) for truth in (True, False)]
     return ColumnSpelling(
         Spelling(BOOLEAN, yes=words[0].strip(), no=words[1].strip()), example=_example(seen)
@@ -321,13 +331,18 @@ def _not_one_thing(seen: ColumnEvidence, *, units: bool) -> str:
     if len(currencies) > 1:
         one, two = (_named(seen, f"currency {text}") for text in currencies[:2])
         return f"{one} and {two} are two currencies"
-    if len(found) > 1:
+    if len(found) > 1 and not _are_sides(found):
         one, two = (_named(seen, f"unit {text}") for text in found[:2])
         ordinals = {"st", "nd", "rd", "th"}  # 1st, 2nd, 3rd are words, and nobody asks
         return UNSAID if ordinals.issuperset(found) else f"{one} and {two} are two units"
-    if found and not units:
+    if len(found) == 1 and not units:
         return f"{_named(seen, f'unit {found[0]}')} has a unit"
     return ""
+
+
+def _are_sides(units: Iterable[str]) -> bool:
+    """Whether units are credit and debit, both of them: one alone may be crores."""
+    return {side_of(unit) for unit in units} == {1.0, -1.0}
 
 
 def _named(seen: ColumnEvidence, mark: str) -> str:

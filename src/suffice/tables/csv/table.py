@@ -13,7 +13,7 @@ from suffice.places import LONGEST
 from suffice.tables.allowances import MOST_COLUMNS, checked_names, too_wide
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, split_lines, too_long
 from suffice.tables.csv.dialect import DELIMITERS, SEEN_ROWS, Dialect, sniffed
-from suffice.tables.csv.inert_cells import plain_text
+from suffice.tables.csv.inert_cells import may_be_inert, plain_text
 from suffice.tables.csv.quotes import is_swallowed, opening
 from suffice.tables.csv.surroundings import LOOK, named_columns, surroundings_above
 from suffice.tables.table_reading import TableGuess
@@ -93,6 +93,9 @@ class CsvTable(TextRows):
         if len(first) > MOST_COLUMNS:
             raise too_wide(self.name, len(first))
         seen = [row for row in self._seen_rows(lines) if row]
+        self._is_short = self.dialect.header and _lacks_a_name(first, seen[1:], self.dialect)
+        if self._is_short:
+            first = ["", *first]
         self._wide = len(first)
         self._kept = slice(0, self._wide)
         if self.dialect.header:
@@ -107,6 +110,9 @@ class CsvTable(TextRows):
             seen[1:] if self.dialect.header else seen, self._wide, self.dialect, self._tail()
         )
         if note is not None:
+            if self._is_short:
+                said = f"line {self._around.above + 1} has no name for the first column of rows"
+                note(TableGuess(f"{self.name}: {said}", ""))
             for said in self._around.said:
                 note(TableGuess(f"{self.name}: {said}", ""))
 
@@ -144,7 +150,7 @@ class CsvTable(TextRows):
         if self._around.boxed:
             rows = [list(map(str.strip, row)) for row in rows]
         return [
-            list(map(plain_text, column)) if "'" in "".join(column) else list(column)
+            list(map(plain_text, column)) if may_be_inert(column) else list(column)
             for column in zip(*rows, strict=True)
         ]
 
@@ -274,7 +280,7 @@ class CsvTable(TextRows):
         marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
         if dialect.spaced or marked or not plain or not dialect.delimiter.isascii():
             return None
-        if not self._around.is_plain or len(self.names) < self._wide:
+        if not self._around.is_plain or len(self.names) < self._wide or self._is_short:
             return None
         from suffice.tables.csv.blocks import CsvBlocks
 
@@ -348,6 +354,23 @@ def _names(first: list[str]) -> list[str]:
     """Return the names of columns; one without a name is called after its place."""
     given = [plain_text(cell).strip() for cell in first]
     return [name or f"column {j + 1}" for j, name in enumerate(given)]
+
+
+def _lacks_a_name(first: Sequence[str], rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:
+    """Whether a header has no name for the names of rows, as R's `write.table` writes it.
+
+    Blanks or tabs part cells, every row has one more than the header, and the first of each is
+    another one. With commas rows may be longer for a decimal comma: those are refused.
+    """
+    names = [row[0] for row in rows]
+    return (
+        dialect.delimiter in " \t"
+        and len(rows) > 1
+        and all(len(row) == len(first) + 1 for row in rows)
+        and all(map(str.strip, names))
+        and len(set(names)) == len(names)
+        and any(row[-1].strip() for row in rows)
+    )
 
 
 def _refuse_nul(source: TableBytes) -> None:

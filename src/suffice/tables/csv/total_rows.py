@@ -9,6 +9,10 @@ TOTALS = frozenset(
         "razem", "sumy", "somma", "итого", "всего", "totaal", "som", "summa", "yhteensä",
         "celkem", "összesen", "toplam",
         "total-général", "total-general", "sumatorio", "合计", "合計", "총계", "soma",
+        "endsumme", "zwischensumme", "teilsumme", "gesamtergebnis", "gesamtbetrag", "sous-total",
+        "totalt", "i-alt", "ialt", "sammanlagt", "spolu", "ukupno", "skupaj", "kokku", "jumlah",
+        "σύνολο", "общо", "المجموع", "الإجمالي", "общий-итог", "всього", "총합계", "小計", "小计",
+        "tổng",
     }
 )  # fmt: skip
 """Words by which a last row says that it holds the sums of the others."""

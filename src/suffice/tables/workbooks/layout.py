@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.tables.csv.total_rows import says_total
@@ -53,6 +54,16 @@ def text_of(cell: object) -> str:
             return repr(seconds / 3600.0)
         return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     return cell.isoformat() if isinstance(cell, (date, time)) else str(cell)
+
+
+def without_point(number: str) -> str:
+    """Return a number that has a decimal point in a notation that has none.
+
+    >>> without_point("20.25"), without_point("-1.5e-07")
+    ('2025e-2', '-15e-8')
+    """
+    sign, digits, exponent = Decimal(number).as_tuple()
+    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"
 
 
 def is_there(cell: object) -> bool:

@@ -12,7 +12,15 @@ from suffice.tables.allowances import checked_names, refuse_long
 from suffice.tables.csv.chunks import TextRows
 from suffice.tables.table_reading import TableGuess
 from suffice.tables.workbooks.archive import check_archive, damaged, sheet_claim
-from suffice.tables.workbooks.layout import LOOK, is_there, is_total, layout_of, names_of, text_of
+from suffice.tables.workbooks.layout import (
+    LOOK,
+    is_there,
+    is_total,
+    layout_of,
+    names_of,
+    text_of,
+    without_point,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -47,7 +55,8 @@ class SheetTable(TextRows):
         note: Callable[[TableGuess], object],
     ) -> None:
         super().__init__(source)
-        self._spelled: frozenset[str] = frozenset()  # columns whose texts are no plain numbers
+        # Columns whose texts are no plain numbers; None as long as that is to be found out.
+        self._spelled: frozenset[str] | None = None
         self._note = note
         with source.open() as file:
             check_archive(file, self.name)
@@ -135,12 +144,17 @@ class SheetTable(TextRows):
     def _look_at_rows(self, first: int, names: Sequence[str]) -> None:
         """Look at all rows once: which columns hold anything, and what stands below the table."""
         used = [bool(name) for name in names]
+        texts, numbers = set[int](), set[int]()
         last: list[tuple[int, list[object]]] = []
         for place, row in enumerate(self._sheet.iter_rows()):
             if place < first or not any(map(is_there, row)):
                 continue
             for j, cell in enumerate(row):
                 used[j] = used[j] or is_there(cell)
+                if isinstance(cell, str):
+                    texts.add(j)
+                elif isinstance(cell, float):
+                    numbers.add(j)
             last.append((place, row))
             last = last[-MOST_REMARKS:]
         if not last:
@@ -148,6 +162,7 @@ class SheetTable(TextRows):
                 f"{self.name} has no rows", hint="there is a header, but no rows below it"
             )
         self._columns = [j for j, one in enumerate(used) if one]
+        self._mixed = texts & numbers  # columns of typed numbers, and of texts that may be some
         self._left_out: list[str] = []
         self._last = last[-1][0]
         remarks = []
@@ -191,7 +206,8 @@ class SheetTable(TextRows):
     def records(self, lines: TextLines) -> Iterator[Record | None]:
         """Yield each row and its number; None where it may be looked whether there are many."""
         merged = self._merged()
-        spelled = [name in self._spelled for name in self.names]
+        is_known = self._spelled is not None
+        spelled = [name in (self._spelled or ()) for name in self.names]
         filled: dict[int, tuple[int, object]] = {}
         for place, row in enumerate(self._sheet.iter_rows()):
             if place < self._first or place > self._last:
@@ -209,8 +225,11 @@ class SheetTable(TextRows):
                 if j in filled and not is_there(cell):
                     cell = filled[j][1]
                 text = text_of(cell)
-                if as_number and isinstance(cell, (int, float)) and not isinstance(cell, bool):
-                    text = text if "e" in text else f"{text}e0"  # it is what it is
+                if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+                    if as_number:
+                        text = text if "e" in text else f"{text}e0"  # it is what it is
+                    elif not is_known and j in self._mixed and "." in text:
+                        text = without_point(text)  # which mark texts have, it does not say
                 refuse_long(len(text), f"{self.name}, row {self._number(place)}")
                 lines.given += len(text)
                 cells.append(text)

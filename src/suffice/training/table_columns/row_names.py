@@ -21,10 +21,12 @@ WORDS = frozenset(
     {
         "id", "ids", "nr", "no", "num", "nummer", "numero", "número", "numéro", "index", "idx",
         "row", "rowid", "rownum", "rownames", "key", "pk", "uid", "guid", "lfd", "seq", "unnamed",
-        "column",
+        "column", "number", "ean", "gtin", "isbn", "upc", "sku", "barcode", "uuid", "iban",
     }
 )  # fmt: skip
 """Last words of the names of columns that hold the names of rows."""
+COMPOUNDS = ("nummer", "nummern", "número", "numer")
+"""The same as the end of a word: Kundennummer."""
 CAMEL = re.compile(r".*[a-z](?:ID|Id|Nr|No|Key)")
 """The same in one word: customerId."""
 YEARS = (1800.0, 2200.0)
@@ -76,4 +78,5 @@ def is_named_so(name: str) -> bool:
     [True, True, True, True, False, False]
     """
     words = [word for word in re.split(r"[\W_\d]+", name.lower()) if word]
-    return (bool(words) and words[-1] in WORDS) or CAMEL.fullmatch(name.strip()) is not None
+    named = bool(words) and (words[-1] in WORDS or words[-1].endswith(COMPOUNDS))
+    return named or CAMEL.fullmatch(name.strip()) is not None

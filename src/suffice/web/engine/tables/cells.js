@@ -20,6 +20,7 @@ import { plainDigits } from "./plain_digits.js";
  * @property {[string[], string[]][]} [pairs] words for yes and no
  * @property {string} [date] the order of a date, or "clock"
  * @property {boolean} [timed] whether dates have a time
+ * @property {boolean} [ticked] whether cells are ticks or blank, which means no
  */
 
 /**
@@ -43,13 +44,13 @@ const CODE = /^[+-]?(?:0\d+|\d{16,})$/;
 /** @type {Record<string, number>} */
 const TRUTHS = { true: 1, True: 1, TRUE: 1, false: 0, False: 0, FALSE: 0 };
 const OUTSIDE = "[^\\d\\s()+\\-\\u2212\\u2013\\u25b2\\u25b3%\\uff05\\u066a.,'’]";
-const AFFIX = `(?:[\\u0600-\\u06ff]\\.[\\u0600-\\u06ff]\\.?|${OUTSIDE}{1,12}\\.?)`;
+const AFFIX = `(?:[\\u0600-\\u06ff]\\.[\\u0600-\\u06ff]\\.?|° [A-Z]|${OUTSIDE}{1,12}\\.?)`;
 const SIGN = "[+\\-\\u2212\\u2013\\u25b2\\u25b3\\ufe63\\uff0d]";
 const WRITTEN = new RegExp(
   `^\\s*(?<open>\\()?\\s*(?<sign>${SIGN})?\\s*(?:(?<before>${AFFIX})\\s*)?(?<late>\\()?\\s*` +
     `(?<inner>${SIGN})?\\s*(?<first>[%\\uff05\\u066a])?\\s*` +
     "(?<body>(?:\\d[\\d.,'’ \\u00a0\\u2007\\u2009\\u202f]*|[.,]\\d+)(?:[eE][+-]?\\d+)?)" +
-    "(?<dash>(?<=[.,])[-–—]{1,2}|/[-=])?\\s*(?<percent>[%\\uff05\\u066a])?\\s*" +
+    "(?<dash>(?<=[.,])[-–—]{1,2}|/[-=])?\\s*(?:(?<behind>[-\\u2212])(?=\\s*[%\\uff05\\u066a]))?\\s*(?<percent>[%\\uff05\\u066a])?\\s*" +
     `(?<after>${AFFIX})?\\s*(?<trail>[-\\u2212])?\\s*(?<close>\\))?\\s*$`,
   "u",
 );
@@ -63,6 +64,17 @@ const COMMAED = new RegExp(
     "(?:[eE][+-]?\\d+)?$",
 );
 const EXPONENT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/;
+
+/** Digits before a Z that are a date with its time: 20240105103000Z. */
+const STAMP = 14;
+const POWER = /(?<=\d)\s?[×·⋅∙*xX]\s?10(?:\^\(?([+\-−]?\d{1,3})\)?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))/u;
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** @param {string} text @returns {string} with powers of ten as exponents: 1.5e5 for 1.5×10^5 */
+function withoutPowers(text) {
+  return text.replace(POWER, (_, plain, raised) => `e${[...(plain ?? raised)].map((c) =>
+    RAISED.includes(c) ? `${RAISED.indexOf(c)}` : c === "⁺" ? "+" : c === "⁻" || c === "−" ? "-" : c).join("")}`);
+}
 
 /** What cannot be read as the column is. */
 export class UnreadableCell extends Error {}
@@ -91,7 +103,7 @@ export function readCell(text, column, reading) {
     if (text.trim() === "") return null;
     return spelling === null ? text : levelName(text);
   }
-  if (isBlank(text, reading)) return null;
+  if (isBlank(text, reading)) return spelling?.ticked ? false : null;
   const value = spelling === null ? plainValue(text, kind) : spelledValue(text, spelling, reading);
   if (value === null && spelling?.date) {
     const like = spelling.date === "clock" ? "14:30" : "2024-01-31";
@@ -133,11 +145,13 @@ function spelledValue(text, spelling, reading) {
   if (found === null) return null;
   const percent = spelling.percent ?? false;
   if (found.percent !== percent) return percent && text.includes("e") ? found.point : null;
+  const side = spelling.unit === "Cr/Dr" ? { cr: 1, dr: -1 }[found.unit.toLowerCase().replace(/\.+$/u, "")] : undefined;
   const same =
     ["", spelling.currency ?? ""].includes(found.currency) &&
-    ["", spelling.unit ?? ""].includes(found.unit);
+    (side !== undefined || ["", spelling.unit ?? ""].includes(found.unit));
   if (!same) return null;
-  return (spelling.decimal ?? ".") === "." ? found.point : found.comma;
+  const value = (spelling.decimal ?? ".") === "." ? found.point : found.comma;
+  return value === null ? null : (side ?? 1) * value;
 }
 
 /**
@@ -148,7 +162,7 @@ function spelledValue(text, spelling, reading) {
  *   percent: boolean } | null}
  */
 export function writtenNumber(text, reading) {
-  text = plainDigits(text);
+  text = withoutPowers(plainDigits(text));
   if (EXPONENT.test(text)) {
     return { point: Number(text), comma: Number(text), currency: "", unit: "", percent: false };
   }
@@ -168,7 +182,7 @@ export function writtenNumber(text, reading) {
   const after = parts.after ?? "";
   if (before !== "" && (!currency(before) || currency(after))) return null;
   const opened = parts.open ?? parts.late;
-  const signs = [parts.sign, parts.inner, parts.trail, parts.open, parts.late].filter((s) => s !== undefined);
+  const signs = [parts.sign, parts.inner, parts.trail, parts.behind, parts.open, parts.late].filter((s) => s !== undefined);
   if (signs.length > 1 || (opened === undefined) !== (parts.close === undefined)) return null;
   if (parts.first !== undefined && parts.percent !== undefined) return null;
   const negative = signs.some((sign) => sign !== "+");
@@ -178,7 +192,7 @@ export function writtenNumber(text, reading) {
   if (parts.dash !== undefined && !parts.dash.startsWith("/")) body = body.slice(0, -1);
   const point = digitsValue(body, ".", negative, percent);
   const comma = digitsValue(body, ",", negative, percent);
-  if (point === null && comma === null) return null;
+  if ((point === null && comma === null) || (after === "Z" && body.length === STAMP)) return null;
   const unit = currency(after) ? "" : after;
   return { point, comma, currency: before || (unit ? "" : after), unit, percent };
 }

@@ -5,6 +5,7 @@
  */
 
 import { plainDigits } from "./plain_digits.js";
+import { usualDate } from "./usual_dates.js";
 
 /** @typedef {[number | null, number | null, number | null]} Days by "dmy", "mdy" and "ymd" */
 /** @typedef {{ days: Days, clock: boolean }} WrittenDate */
@@ -27,7 +28,7 @@ const TIME = new RegExp(
     "\\s*([zZ]|[+\\-\\u2212]\\d{2}:?(?:\\d{2})?|[A-Za-z]{3,4}(?:[+-]\\d{1,2}(?::?\\d\\d)?)?)?" +
     "\\s*(?:\\[[\\p{L}\\p{N}_/+\\-]{1,40}\\]|\\([\\p{L}\\p{N}_\\s/+\\-]{1,40}\\))?$", "u",
 );
-const SPLIT = /(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|kl\.?|o)?\s*/gu;
+const SPLIT = /(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|klo|kl\.?|godz\.?|às|o|в|saat)?\s*/gu;
 const TIMED = /^\d{1,2}(?:[:.]|\s?[hH]\s?)\d{2}(?!\.\d{2,4}(?:\s|$)|\d)/u;
 const NUMERIC = /^(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?(?:\s?[гр]\.?)?$/u;
 const YEAR_FIRST = /^(\d{4})\s?([./\-\u2010\u2011])\s?(\d{1,2})(?:\s?\2\s?(\d{1,2})\.?)?$/u;
@@ -195,7 +196,7 @@ function namedDays(text, names) {
  * @returns {WrittenDate | null}
  */
 export function dateIn(cell, months) {
-  const text = plainDigits(cell).trim();
+  const text = usualDate(plainDigits(cell).trim());
   if (text.length < 4 || text.length > LONGEST || !/\p{N}/u.test(text)) return null;
   const whole = daysOf(text, months, false);
   if (whole !== null) return { days: whole, clock: false };
