@@ -17,8 +17,9 @@ _ERA = re.compile(r"(令和|平成|昭和)\s?(\d{1,2}|元)年")
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}  # the year before their first
 # A time in Chinese, Japanese and Korean.
 _HOURS = re.compile(r"\s?(\d{1,2})\s?[時时點点시]\s?(\d{1,2})\s?[分분](?:\s?(\d{1,2})\s?[秒초])?$")
-# Weeks by a word, before the year or behind it.
+# Weeks by a word, before the year.
 _WEEK = re.compile(r"(?:KW|CW|Week|week|Woche|uge|Uge|vecka)\.?\s?(\d{1,2})[\s/.,-]{1,2}(\d{4})")
+# The same behind the year.
 _YEAR_WEEK = re.compile(r"(\d{4})[\s/-]?(?:KW|CW)\s?(\d{1,2})")
 # Quarters by a word.
 _QUARTER = re.compile(
@@ -26,6 +27,7 @@ _QUARTER = re.compile(
     r"\.?[\s/]{0,2}(\d{4})(?:\s?г\.?)?",
     re.IGNORECASE,
 )
+# The same before the number.
 _QUARTER_NUMBER = re.compile(
     r"(?:quarter|quartal|trimestre)\s?([1-4])[\s/-]{1,2}(\d{4})", re.IGNORECASE
 )

@@ -16,8 +16,8 @@ FORMULA = "=+-@"
 """What a spreadsheet takes for the beginning of a formula, wide and small forms (＝) included."""
 BREAKS = "\t\r\n"
 """What it takes for the beginning of another cell."""
-_TEXT = re.compile(r'="(?:[^"]|"")*"')
 # A formula that is nothing but a text, as spreadsheets and banks write codes: for `plain_text`.
+_TEXT = re.compile(r'="(?:[^"]|"")*"')
 UNSEEN = " \t\r\n\f\v\u00a0\u200b\ufeff"
 """Frequent characters that cannot be seen."""
 
