@@ -111,9 +111,10 @@ def written_date(cell: str) -> WrittenDate | None:
     >>> written_date("2024-01-05T07:00:00+01:00").days[0], written_date("May be")
     (19727.25, None)
     """
-    text = usual_date(plain_digits(cell).strip())
+    text = plain_digits(cell).strip()
     if not 4 <= len(text) <= LONGEST_DATE or not any(map(str.isdigit, text)):
         return None
+    text = usual_date(text)
     found = _days(text)
     if found is not None:
         return WrittenDate(found[0], mark=found[1])
