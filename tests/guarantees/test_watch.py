@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, watch
 from suffice.cli.app import main
 from suffice.errors import BadRows, BadSetting
 from suffice.monitoring import streams
-from suffice.monitoring.streams import StreamBets
+from suffice.monitoring.streams import RankedCells, StreamBets
 from tests.searches import examples, repeats
 
 if TYPE_CHECKING:
@@ -78,12 +79,58 @@ def alarms(rng: Any, size: int, reference: int) -> float:
     return found / draws
 
 
-@pytest.mark.slow
-def test_streams_raise_few_false_alarms_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert alarms(np.random.default_rng(0), 600, 30) <= 0.05 + 3.0 * np.sqrt(0.05 / 60)
+@pytest.mark.parametrize("held", [10_000, 40], ids=["held", "counted"])
+def test_streams_raise_few_false_alarms_at_any_time(
+    held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where later rows are counted between earlier ones, and not held."""
+    monkeypatch.setattr(streams, "MOST_HELD", held)
+    most = 0.05 + 3.0 * np.sqrt(0.05 / repeats(60, 1000))
+    assert alarms(np.random.default_rng(0), 600, 30) <= most
     # Without the new rows in the reference, which is estimated and then held, they are many.
-    monkeypatch.setattr(streams, "MOST_HELD", 0)
+    monkeypatch.setattr(RankedCells, "grow", lambda *_: None)
+    monkeypatch.setattr(streams, "STEP", 20)
     assert alarms(np.random.default_rng(0), 600, 30) > 0.25
+
+
+@pytest.mark.parametrize("held", [3, 4, 5, 100])
+@pytest.mark.parametrize("values", [(0, 1, 2, 3, 4, 5), (0, 0, 1, 1, 1, 2)], ids=["all", "ties"])
+def test_ranks_of_a_stream_are_independent_and_uniform(
+    held: int, values: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In all orders of the same cells: the first three are the reference, the others are ranked."""
+    monkeypatch.setattr(streams, "MOST_HELD", held)
+    lows, highs = [], []
+    for order in permutations(values):
+        cells = np.array(order, dtype=float)
+        ranked = RankedCells.of(cells[:3])
+        ranked.grow(cells[:0])  # the reference alone may be as many as are held
+        below, same, size = (np.concatenate(p) for p in zip(
+            ranked.take(cells[3:4]), ranked.take(cells[4:]), strict=True
+        ))  # fmt: skip
+        lows.append(below / (size + 1))
+        highs.append((below + same + 1) / (size + 1))
+    low, high = np.array(lows), np.array(highs)
+    for level in (0.1, 0.25, 0.5, 0.8):
+        # The chance of u <= level, given where u may be, for each of the three ranks.
+        under = np.clip((level - low) / (high - low), 0.0, 1.0)
+        np.testing.assert_allclose(under.mean(axis=0), level, atol=1e-12)
+        for a, b in ((0, 1), (0, 2), (1, 2)):
+            np.testing.assert_allclose((under[:, a] * under[:, b]).mean(), level**2, atol=1e-12)
+
+
+@given(st.integers(0, 2**32), st.lists(st.integers(1, 700), min_size=1, max_size=4))
+@examples(5)
+def test_streams_are_the_same_in_whatever_pieces_they_come(seed: int, sizes: list[int]) -> None:
+    rng = np.random.default_rng(seed)
+    old, new = rng.normal(size=(20, 2)), rng.normal(size=(sum(sizes), 2))
+    new[rng.random(new.shape) < 0.1] = np.nan
+    whole, parts = (StreamBets.against(("a", "b"), old, 7) for _ in range(2))
+    told = whole.take(new)
+    for part in np.split(new, np.cumsum(sizes)[:-1]):
+        last = parts.take(part)
+    assert last == pytest.approx(told, rel=1e-9)
+    np.testing.assert_allclose(parts.e_values, whole.e_values, rtol=1e-9)
 
 
 def test_streams_find_shifts() -> None:

@@ -44,8 +44,8 @@ MOST_LOOKED_AT = 50_000
 """Rows whose shape is looked at, from all over the batch: more say the same."""
 MOST_FOR_SHARES = 5_000
 """Rows whose class shares are estimated: EM takes thousands of steps where classes look alike."""
-MOST_STREAMED = 20_000
-"""Rows of one batch that are bet on, one after the other."""
+MOST_STREAMED = 1_000_000
+"""Rows of one batch that are bet on, in their order: with 50 columns that is most of a minute."""
 
 
 def watch(

@@ -42,7 +42,6 @@ from suffice.training.target_labels import check_classes, check_quantity, plain_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from suffice.columns.filled import FilledColumns
