@@ -41,7 +41,7 @@ SETTINGS = {
         "unlabelled",
     ),
     "logistic": ("penalty", "l1_ratio", "correction"),
-    "mixture-discriminant": ("components", "covariance", "shared", "priors"),
+    "mixture-discriminant": ("components", "covariance", "shared", "criterion", "priors"),
     "text": ("smoothing", "priors", "unlabelled"),
 }
 """The settings that each model takes."""

@@ -115,6 +115,11 @@ class Priors(ParamType):
     "[default: auto]",
 )  # fmt: skip
 @click.option(
+    "--criterion", type=click.Choice(["bic", "left-out"]),
+    help="mixture-discriminant: what --components auto chooses by: bic, or the log-loss of rows "
+    "left out by five folds.  [default: bic]",
+)  # fmt: skip
+@click.option(
     "--shared", is_flag=True, flag_value=True, default=None,
     help="mixture-discriminant: one form for the components of all classes together.",
 )  # fmt: skip

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, Label, Table
     from suffice.sources import Source, Wanted
 
+LEFT_OUT = "left-out"
+CRITERIA = ("bic", LEFT_OUT)
+"""By what numbers of components are chosen: BIC, or the loss of rows that are left out by folds."""
 DRAWS = 9_999
 """Draws that typicality compares a row with: p-values down to 1e-4, to a hundredth at one half."""
 SEED = 20_260
@@ -96,8 +99,10 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
     tol: float = 1e-8
     max_iter: int = 1000
     random_state: Any = 0
+    criterion: str = "bic"
 
     name: ClassVar[str] = "MixtureDiscriminant"
+    later_settings: ClassVar[Mapping[str, object]] = {"criterion": "bic"}
     adds_up: ClassVar[bool] = False
     without: ClassVar[frozenset[str]] = frozenset(
         ("estimate_priors", "forget", "gone_with", "partial_fit", "statistics_", "vouch")
@@ -128,6 +133,11 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
                     f"{name}={getattr(self, name)!r:.50} is neither True nor False",
                     hint=f"{name}=True",
                 )
+        if self.criterion not in CRITERIA:
+            raise BadSetting(
+                f"criterion={self.criterion!r:.50} is not known",
+                hint='choose "bic" or "left-out"',
+            )
         real = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
         if not real or not 0.0 <= float(self.tol) < np.inf:
             raise BadSetting(
@@ -197,6 +207,14 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
             int(self.random_state),
         )  # fmt: skip
         numbers = self.numbers(labels, [len(one.sample.rows) for one in rows.surveys])
+        if self.criterion == LEFT_OUT and max(len(one) for one in numbers) > 1:
+            from suffice.models.mixture.numbers.left_out import left_out_numbers
+
+            numbers = left_out_numbers(
+                batch.rows, batch.codes, batch.weights, labels, numbers, self.covariance, settings,
+                shared=bool(self.shared),
+                log_priors=None if self.priors is None else checked_log_priors(self.priors, labels),
+            )  # fmt: skip
         found = fit_classes(
             rows, labels, numbers, self.covariance, settings, shared=bool(self.shared)
         )

@@ -1,0 +1,1 @@
+"""How many components each class has, by what left-out rows say."""
