@@ -1,20 +1,28 @@
-"""A server in the process of the test: requests without a socket, and models to be asked."""
+"""A server in the process of the test: requests without a socket, and models to be asked.
+
+Its event loop has a thread of its own, as in a real server. In the thread of the tests there may be
+another one: Playwright leaves a running loop there until the last test.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from suffice.serve.serving import ModelFile, ModelServer, ServerSettings
 from suffice.serve.state.opening import open_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Coroutine, Iterator, Mapping, Sequence
     from pathlib import Path
 
+T = TypeVar("T")
 JSON = {"content-type": "application/json"}
+PATIENCE = 120.0
+"""Seconds in which an answer has to be there: the longest is a model that is fitted anew."""
 
 
 class Answered(NamedTuple):
@@ -33,7 +41,11 @@ class Asked:
     """Asks one server, one request after the other, or several at once."""
 
     def __init__(self, server: ModelServer, loop: asyncio.AbstractEventLoop) -> None:
-        self.server, self.loop = server, loop
+        self.server, self._loop = server, loop
+
+    def wait_for(self, asked: Coroutine[Any, Any, T]) -> T:
+        """Return what comes of something that the server's loop does."""
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result(PATIENCE)
 
     def __call__(
         self,
@@ -44,7 +56,7 @@ class Asked:
         *,
         chunks: int = 1,
     ) -> Answered:
-        return self.loop.run_until_complete(self.asking(method, path, body, headers, chunks))
+        return self.wait_for(self.asking(method, path, body, headers, chunks))
 
     def post(self, path: str, content: Any, **headers: str) -> Answered:
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -54,7 +66,7 @@ class Asked:
         async def all_of_them() -> list[Answered]:
             return await asyncio.gather(*(self.asking(m, p, b, JSON) for m, p, b in requests))
 
-        return self.loop.run_until_complete(all_of_them())
+        return self.wait_for(all_of_them())
 
     async def asking(
         self,
@@ -107,6 +119,8 @@ def served(
             log.close()
         raise
     loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="asked", daemon=True)
+    thread.start()
     server.app.ready = True
     if server.learning is not None:
         server.learning.start()
@@ -116,5 +130,6 @@ def served(
         if server.learning is not None:
             server.learning.stop()
         server.app.threads.shutdown(wait=True)
-        loop.run_until_complete(asyncio.sleep(0))
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
         loop.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -139,7 +140,7 @@ def test_too_much_work_is_turned_away_and_slow_requests_end(
             done = await asyncio.gather(*slow, return_exceptions=True)
             return [*(one.status for one in found), *(getattr(one, "status", 0) for one in done)]
 
-        assert ask.loop.run_until_complete(crowd()) == [429, 200, 503, 503]
+        assert ask.wait_for(crowd()) == [429, 200, 503, 503]
 
         async def never() -> Any:
             await asyncio.sleep(5)
@@ -155,8 +156,19 @@ def test_too_much_work_is_turned_away_and_slow_requests_end(
             await app(scope, never, send)
             return sent
 
-        assert ask.loop.run_until_complete(half())[0]["status"] == 408
+        assert ask.wait_for(half())[0]["status"] == 408
         time.sleep(0.3)
+
+
+def test_a_server_is_asked_where_another_loop_runs(flower_files: tuple[Path, ...]) -> None:
+    """As after tests of pages, whose browser leaves one in this thread."""
+
+    async def another() -> int:
+        with served(flower_files[0]) as ask:
+            return ask.post(PREDICT, {"rows": ROWS[:1]}).status
+
+    with ThreadPoolExecutor(1) as thread:  # in which there is none yet
+        assert thread.submit(asyncio.run, another()).result() == 200
 
 
 def test_answers_of_all_addresses_are_documented(
