@@ -71,6 +71,27 @@ def test_two_servers_have_one_model(model_files: Path, postgres: Any, postgres_s
         same(posterior(again_there, "gda"), fitted("gda", NEW[0], NEW[3]))
 
 
+def test_servers_that_forget_one_after_the_other_forget_both(
+    model_files: Path, postgres: Any, postgres_server: str
+) -> None:
+    """A server that forgets before it has seen what another forgot has to see that first."""
+    path, state = model_files / "gda.suffice", address(postgres_server)
+    with served(path, state=state) as one, served(path, state=state) as other:
+        for ask, new in zip((one, other) * 2, NEW, strict=True):
+            learn(ask, "gda", new)
+        for ask, new in zip((one, other, one), NEW[:3], strict=True):  # none waits for a look
+            assert ask.post("/v1/models/gda/forget", {"id": new[0]}).json["rows"] == 1
+        for ask in (one, other):
+            soon(ask, fitted("gda", NEW[3]))
+        learn(other, "gda", ("more", [ROWS[0]], ["rose"]))
+        expected = fitted("gda", NEW[3], ("", [ROWS[0]], ["rose"]))
+        soon(one, expected)
+    generation = postgres.execute("SELECT generation FROM suffice_models").fetchone()[0]
+    assert generation == 3
+    with served(state=state) as again:
+        same(posterior(again, "gda"), expected)
+
+
 def test_commits_out_of_the_order_of_their_numbers_are_not_missed(
     model_files: Path, postgres: Any, postgres_server: str
 ) -> None:

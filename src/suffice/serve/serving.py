@@ -6,7 +6,7 @@ import hashlib
 import sys
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.errors import BadSetting
 from suffice.serve.http.application import Application
@@ -19,6 +19,7 @@ from suffice.serve.routes.learning import add_learning_routes
 from suffice.serve.routes.mlflow import add_mlflow_routes
 from suffice.serve.routes.v1 import add_routes
 from suffice.serve.served_model import ServedModel
+from suffice.serve.state.entries import LogPosition
 from suffice.serve.state.held_models import check_same_file, opened_model
 from suffice.serve.state.learning import Learning
 from suffice.serve.state.opening import open_log
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.serve.http.tokens import AccessTokens
-    from suffice.serve.state.entries import LogPosition
     from suffice.serve.state.log import StateLog
 
 SWITCH = 0.001
@@ -86,7 +86,7 @@ class ModelServer:
     ) -> ModelServer:
         """Put a server together; nothing is answered, and nothing written, before it is started."""
         opened = _opened(files, log)
-        models = Models([one for one, *_ in opened], learning=log is not None)
+        models = Models([one.model for one in opened], learning=log is not None)
         if not models.names:
             raise BadSetting("there is no model to serve", hint="name a model file")
         hosts = None
@@ -96,9 +96,9 @@ class ModelServer:
         learning = None
         if log is not None:
             learning = Learning(log, models, app.metrics, most_waiting=settings.limits.learning)
-            for model, base, position, generation in opened:
-                if base is not None and position is not None:
-                    learning.add(model.name, base, position, generation)
+            for one in opened:
+                if one.base is not None:
+                    learning.add(one.model.name, one.base, one.position, one.generation, one.read)
         add_routes(app, models)
         add_learning_routes(app, models, learning)
         add_v2_routes(app, models)
@@ -150,15 +150,23 @@ def serve(
             learning.stop()
 
 
-def _opened(
-    files: Sequence[ModelFile], log: StateLog | None
-) -> list[tuple[ServedModel, ServedModel | None, LogPosition | None, int]]:
-    """Return models as they are now, with what the state knows of them."""
-    found: list[tuple[ServedModel, ServedModel | None, LogPosition | None, int]] = []
+class _Opened(NamedTuple):
+    """A model as it is now, and, of one that learns, what the state knows of it."""
+
+    model: ServedModel
+    base: ServedModel | None
+    position: LogPosition
+    generation: int
+    read: int
+
+
+def _opened(files: Sequence[ModelFile], log: StateLog | None) -> list[_Opened]:
+    """Return models as they are now."""
+    found: list[_Opened] = []
     for file in files:
         model = ServedModel.of_bytes(file.name, file.data, file.place)
         if log is None or model.why_it_cannot_learn() is not None:
-            found.append((model, None, None, 0))
+            found.append(_Opened(model, None, LogPosition(), 0, 0))
             continue
         digest = hashlib.sha256(file.data).hexdigest()
         held = log.model_state(file.name)
@@ -173,11 +181,9 @@ def _opened(
     return found
 
 
-def _of_state(
-    log: StateLog, name: str
-) -> tuple[ServedModel, ServedModel | None, LogPosition | None, int]:
+def _of_state(log: StateLog, name: str) -> _Opened:
     held = log.model_state(name)
     assert held is not None
-    model = opened_model(log, name, held)  # which moves the position on
+    model, read = opened_model(log, name, held)  # which moves the position on
     base = ServedModel.of_bytes(name, held.base, f"{name} in {log.place}")
-    return model, base, held.position, held.generation
+    return _Opened(model, base, held.position, held.generation, read)

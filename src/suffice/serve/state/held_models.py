@@ -12,7 +12,7 @@ from suffice.serve.served_model import ServedModel
 from suffice.serve.state.entries import label_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from suffice.learning.learned import Learned
     from suffice.rows.tables import Table
@@ -111,11 +111,19 @@ def learned_log(model: ServedModel, entries: Iterable[LogEntry]) -> ServedModel:
     return learned_entries(model, some)
 
 
-def opened_model(log: StateLog, name: str, held: HeldModel) -> ServedModel:
-    """Return the model of now: the snapshot, and what the log holds beyond it."""
+def opened_model(log: StateLog, name: str, held: HeldModel) -> tuple[ServedModel, int]:
+    """Return the model of now, and how many rows of it the log holds beyond the snapshot."""
     data = held.base if held.snapshot is None else held.snapshot
     model = ServedModel.of_bytes(name, data, f"{name} in {log.place}")
-    return learned_log(model, log.since(name, held.position))
+    read = 0
+
+    def beyond() -> Iterator[LogEntry]:
+        nonlocal read
+        for entry in log.since(name, held.position):
+            read += len(entry.rows)
+            yield entry
+
+    return learned_log(model, beyond()), read
 
 
 def check_same_file(held: HeldModel, digest: str, name: str, place: str) -> None:

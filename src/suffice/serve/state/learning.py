@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from suffice.serve.state.held_models import (
 )
 from suffice.serve.state.jobs import ForgetJob, LearnJob, fate_of, not_in_log, tell_all
 from suffice.serve.state.log import NEW, StateFull, StateUnavailable
+from suffice.serve.state.snapshots import HeldPosition, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
 LOOK = 0.25
 """Seconds between two looks at what other servers have learned: a second is promised."""
-SNAPSHOT_ROWS = 20_000
-"""Rows after which a snapshot is made: a server that starts reads no more of the log than that."""
-SNAPSHOT_SECONDS = 300.0
-"""Seconds after which one is made in any case, if something was learned."""
 MOST_TOGETHER = 1024
 """Requests of one transaction."""
 GATHER = 0.5
@@ -54,26 +50,6 @@ LOOKS = 8
 """Times that a group looks whether all have come while it waits. A choice."""
 
 
-@dataclass(slots=True, eq=False)
-class _Snapshot:
-    model: str
-    generation: int
-    position: LogPosition
-    content: bytes | None
-
-
-@dataclass(slots=True, eq=False)
-class _Held:
-    """What is known of a model besides itself."""
-
-    base: ServedModel
-    position: LogPosition
-    generation: int
-    rows_since: int = 0
-    time_since: float = field(default_factory=time.monotonic)
-    making: bool = False
-
-
 class Learning:
     """Takes requests to learn and to forget, and answers them when they are durable."""
 
@@ -82,18 +58,21 @@ class Learning:
     ) -> None:
         self.log, self._models, self._metrics = log, models, metrics
         self._most = most_waiting
-        self._queue: SimpleQueue[LearnJob | ForgetJob | _Snapshot | None] = SimpleQueue()
+        self._queue: SimpleQueue[LearnJob | ForgetJob | Snapshot | None] = SimpleQueue()
         self._waiting = 0
         self._asking = 1  # how many ask at the same time: a group, and those behind it
         self._commit = 0.0  # seconds that the last commit took
         self._in_doubt = False
+        self._unclear = False  # whether the log still holds what was forgotten
         self._looked = time.monotonic()
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, HeldPosition] = {}
         self._thread = threading.Thread(target=self._run, name="suffice-log", daemon=True)
 
-    def add(self, name: str, base: ServedModel, position: LogPosition, generation: int) -> None:
-        """Know a model of the state."""
-        self._held[name] = _Held(base, position, generation)
+    def add(
+        self, name: str, base: ServedModel, position: LogPosition, generation: int, read: int
+    ) -> None:
+        """Know a model of the state, and how many rows beyond a snapshot were read to open it."""
+        self._held[name] = HeldPosition(base, position, generation, read)
 
     def start(self) -> None:
         """Begin to write."""
@@ -128,8 +107,7 @@ class Learning:
                     self._guarded(self._forget, [job])
                 else:
                     self._keep_snapshot(jobs.pop(0))
-            self._look_at_others()
-            self._make_snapshots()
+            self._tidy()
         self._last_snapshots()
         self.log.close()
 
@@ -197,10 +175,13 @@ class Learning:
                 new = [job for job, fate in zip(own, fates, strict=True) if fate == NEW]
                 model, refused = self._with(self._models[name], new)
                 before = self._models[name]
+                gone: dict[str, SufficeError] = {}
                 for job, fate in zip(own, fates, strict=True):
                     if job.entry.seq in refused and fate == NEW:
                         self.log.take_back(job.entry)
-                        told.append((job.answer, refused[job.entry.seq]))
+                        gone[job.entry.id] = refused[job.entry.seq]
+                    if job.entry.id in gone:  # and what came with the same id: it is not there
+                        told.append((job.answer, gone[job.entry.id]))
                         continue
                     if fate == NEW:
                         written.append((name, job.entry))
@@ -243,10 +224,13 @@ class Learning:
     def _forget(self, jobs: Sequence[ForgetJob]) -> list[tuple[object, object]]:
         (job,) = jobs
         self._settle_doubt()
-        name, held = job.model, self._held[job.model]
+        name = job.model
+        if self._unclear:
+            self._clear()
         with self.log.transaction(alone=True):
             if self.log.shared:
                 self._catch_up(name)
+            held = self._held[name]  # after that: another server may have forgotten too
             if job.id is not None:
                 entry = self.log.entry(name, job.id)
                 if entry is None:
@@ -273,7 +257,7 @@ class Learning:
         self._models.replace(model)
         self._metrics.forgotten[name] += plan.size
         self._metrics.commits += 1
-        self.log.after_forgetting()
+        self._clear()
         found: dict[str, object] = {
             "rows": plan.size,
             "classes_left_out": sorted(map(str, before - set(model.classes))),
@@ -284,6 +268,12 @@ class Learning:
             told = f"{len(plan.rest[0])} of them came with the model file: the state has forgotten "
             found["notes"] = [f"{told}them, the file itself and its copies have not"]
         return [(job.answer, found)]
+
+    def _clear(self, *, patient: bool = True) -> None:
+        """Remove what the log still holds of forgotten rows; what fails is tried again."""
+        self._unclear = True
+        self.log.after_forgetting(patient=patient)
+        self._unclear = False
 
     def _without(self, name: str, base: ServedModel, plan: Forgetting) -> ServedModel:
         """Return what is left; where names would stay behind, from the log anew."""
@@ -305,6 +295,16 @@ class Learning:
 
     # Others, and doubts
 
+    def _tidy(self) -> None:
+        """Do what is done now and then; a log that cannot be used just now is tried again."""
+        try:
+            self._look_at_others()
+            if self._unclear:
+                self._clear(patient=False)
+            self._make_snapshots()
+        except (StateUnavailable, SufficeError):
+            self._in_doubt = True
+
     def _catch_up(self, name: str) -> None:
         """Learn what the log holds and this server does not."""
         held = self._held[name]
@@ -314,9 +314,9 @@ class Learning:
             if found is None:
                 raise StateUnavailable(f"{name} is not in the state any more")
             position = found.position
-            model = opened_model(self.log, name, found)
+            model, read = opened_model(self.log, name, found)
             base = ServedModel.of_bytes(name, found.base, f"{name} in {self.log.place}")
-            self._held[name] = _Held(base, position, found.generation)
+            self._held[name] = HeldPosition(base, position, found.generation, read)
             self._models.replace(model)
             return
         position = held.position.copy()
@@ -338,36 +338,28 @@ class Learning:
         if not self.log.shared or time.monotonic() - self._looked < LOOK:
             return
         self._looked = time.monotonic()
-        try:
-            for name in self._held:
-                self._catch_up(name)
-        except (StateUnavailable, SufficeError):
-            self._in_doubt = True  # it is tried again
+        for name in self._held:
+            self._catch_up(name)
 
     # Snapshots
 
     def _make_snapshots(self) -> None:
         """Begin snapshots of models that have learned much: they are written by another thread."""
         for name, held in self._held.items():
-            due = held.rows_since >= SNAPSHOT_ROWS or (
-                held.rows_since and time.monotonic() - held.time_since > SNAPSHOT_SECONDS
-            )
-            if due and not held.making:
-                held.making, held.rows_since = True, 0
-                held.time_since = time.monotonic()
-                made = _Snapshot(name, held.generation, held.position.copy(), None)
+            if held.is_due() and not held.making:
+                made = held.begun(name)
                 threading.Thread(
                     target=self._packed, args=(made, self._models[name]), daemon=True
                 ).start()
 
-    def _packed(self, made: _Snapshot, model: ServedModel) -> None:
+    def _packed(self, made: Snapshot, model: ServedModel) -> None:
         try:
             made.content = model.file_bytes()
         except Exception as error:  # noqa: BLE001  the log is the truth: nothing is lost
             traceback.print_exception(error, file=sys.stderr)
         self._queue.put(made)
 
-    def _keep_snapshot(self, made: _Snapshot) -> None:
+    def _keep_snapshot(self, made: Snapshot) -> None:
         held = self._held[made.model]
         held.making = False
         if made.content is None or made.generation != held.generation:
@@ -375,12 +367,12 @@ class Learning:
         try:
             if self.log.write_snapshot(made.model, made.generation, made.content, made.position):
                 self._metrics.snapshots += 1
-        except StateUnavailable:
+        except (StateUnavailable, SufficeError):
             self._in_doubt = True
 
     def _last_snapshots(self) -> None:
         for name, held in self._held.items():
             if held.rows_since:
-                made = _Snapshot(name, held.generation, held.position.copy(), None)
+                made = held.begun(name)
                 self._packed(made, self._models[name])
                 self._keep_snapshot(made)

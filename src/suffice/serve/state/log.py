@@ -76,8 +76,11 @@ class StateLog(ABC):
         """Write an entry; False if its id is there already, or was. Its number is set."""
 
     @abstractmethod
-    def after_forgetting(self) -> None:
-        """Remove what the engine still holds of rows that were deleted."""
+    def after_forgetting(self, *, patient: bool = True) -> None:
+        """Remove what the engine still holds of rows that were deleted.
+
+        `patient`: wait for those who read meanwhile.
+        """
 
     @abstractmethod
     def close(self) -> None:

@@ -108,7 +108,7 @@ class SqliteLog(StateLog):
         """Run a statement, with ? for what is given, and return its rows."""
         try:
             return self._connection.execute(sql, given).fetchall()
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:  # a damaged file among them
             raise _unavailable(error) from error
 
     @contextmanager
@@ -141,9 +141,13 @@ class SqliteLog(StateLog):
         entry.seq = entry.order = int(found[0][0])
         return True
 
-    def after_forgetting(self) -> None:
+    def after_forgetting(self, *, patient: bool = True) -> None:
         """Write all pages to the file, and cut off the one beside it, which holds older ones."""
-        found = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.execute(f"PRAGMA busy_timeout = {BUSY if patient else 0}")
+        try:
+            found = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.execute(f"PRAGMA busy_timeout = {BUSY}")
         if found[0][0]:
             raise StateUnavailable(
                 "rows were forgotten, but another reader of the state keeps older pages alive"
@@ -157,7 +161,7 @@ class SqliteLog(StateLog):
         self._held.close()
 
 
-def _unavailable(error: sqlite3.OperationalError) -> StateUnavailable:
+def _unavailable(error: sqlite3.DatabaseError) -> StateUnavailable:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in FULL:
         return StateFull("there is no disk space for the log")

@@ -1,0 +1,1 @@
+"""`suffice serve` under load: `python -m benchmarks.serving`."""
