@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MOST_HEADERS = 1 << 16
 """Bytes of the headers of a request; browsers send a few thousand."""
+MOST_BESIDE = 8
+"""Bytes around a byte of a body that comes in chunks: a chunk of one byte has five. What comes
+beside that, names of chunks and headers behind the body, may be as long as headers."""
 ARRIVAL = 30.0
 """Seconds in which the headers of a request have to arrive, once it has begun."""
 KEPT = 75
@@ -56,11 +59,16 @@ def check_binding(host: str, *, token: bool, no_token: bool) -> None:
         )
 
 
+ONCE = (b"content-length", b"host", b"transfer-encoding")
+"""Headers about which two servers in a row must not have two opinions."""
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP of uvicorn, within limits: headers have a size, and a time in which to arrive."""
 
     _headers_size = 0
     _reading_headers = False
+    _beside = 0  # bytes that came after the headers, and were no more than MOST_BESIDE allows
     _deadline: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
@@ -76,15 +84,32 @@ class BoundedProtocol(HttpToolsProtocol):
             elif self._reading_headers and self._deadline is None:
                 self._deadline = self.loop.call_later(ARRIVAL, self._too_slow)
         else:
+            self._beside += len(data)
             super().data_received(data)
+            if self._beside > MOST_HEADERS:
+                self._refuse(HttpProblem(431, f"more than {MOST_HEADERS:,} bytes beside the body"))
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._beside -= (1 + MOST_BESIDE) * len(body)
+        super().on_body(body)
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
-        self._reading_headers, self._headers_size = False, 0
+        self._reading_headers, self._headers_size, self._beside = False, 0, 0
         self._stop_waiting()
-        lengths = [value for name, value in self.headers if name == b"content-length"]
-        if len(lengths) > 1 or any(len(value) > 18 for value in lengths):
+        said: dict[bytes, list[bytes]] = {name: [] for name in ONCE}
+        for name, value in self.headers:
+            if name in said:
+                said[name].append(value)
+        if len(said[b"content-length"]) > 1 or any(len(n) > 18 for n in said[b"content-length"]):
             self._refuse(HttpProblem(400, "the length of the body is not one number"))
+            return
+        if len(said[b"host"]) > 1:
+            self._refuse(HttpProblem(400, "the request names more than one host"))
+            return
+        if any(value.strip().lower() != b"chunked" for value in said[b"transfer-encoding"]):
+            self._refuse(HttpProblem(501, "Transfer-Encoding is not chunked", "chunked is known"))
             return
         try:
             super().on_headers_complete()
