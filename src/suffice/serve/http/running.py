@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import signal
 from contextlib import contextmanager, suppress
@@ -29,9 +30,12 @@ beside that, names of chunks and headers behind the body, may be as long as head
 ARRIVAL = 30.0
 """Seconds in which the headers of a request have to arrive, once it has begun."""
 KEPT = 75
-"""Seconds that a connection is kept without a request: longer than proxies keep theirs."""
+"""Seconds that a connection is kept without a request, before the first or after one: longer than
+proxies keep theirs."""
 LEAVING = 30
 """Seconds for requests that are being answered when the server is told to leave."""
+SPARE = 64
+"""Open files that are left to the log, to models and to Python's modules, however many connect."""
 WAITING = 2048
 """Connections that wait to be accepted."""
 
@@ -70,6 +74,13 @@ class BoundedProtocol(HttpToolsProtocol):
     _reading_headers = False
     _beside = 0  # bytes that came after the headers, and were no more than MOST_BESIDE allows
     _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection, as long as there are files for it; one that says nothing is ended."""
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(KEPT, self.timeout_keep_alive_handler)
+        if len(self.connections) > _most_connections():
+            self._refuse(HttpProblem(503, "too many connections are open", "try again"))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes as they come."""
@@ -220,6 +231,16 @@ def run(app: Application, host: str, port: int, *, started: Callable[[int], None
         ) from None
     finally:
         app.threads.shutdown(wait=True)
+
+
+def _most_connections() -> float:
+    """Return how many connections there may be: each is an open file."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return math.inf
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if soft == resource.RLIM_INFINITY else max(soft - SPARE, 1)
 
 
 def _allow_many_connections() -> None:
