@@ -12,6 +12,7 @@ from tests.serve.asked import served
 from tests.serve.conftest import ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ROW = ROWS[0]
@@ -79,3 +80,106 @@ def test_the_command_refuses_a_state_of_a_newer_version(
     said = capsys.readouterr().err
     assert "version 2" in said
     assert "Hint:" in said
+
+
+def changed(sql: str, *given: object) -> Callable[[Path], None]:
+    """Return what does something to the file of a log, as nobody should."""
+
+    def change(path: Path) -> None:
+        database = sqlite3.connect(path)
+        with database:
+            database.execute(sql, given)
+        database.close()
+
+    return change
+
+
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "no database": lambda path: path.write_bytes(b"not a database" * 1000),
+    "half of it": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "no column": changed("ALTER TABLE suffice_models RENAME generation TO other"),
+    "an entry": changed("UPDATE suffice_log SET content = ?", b"\x00\xff"),
+    "another row": changed("UPDATE suffice_log SET content = "
+                           "CAST(replace(CAST(content AS TEXT), 'red', 'blue') AS BLOB)"),
+    "an entry of text": changed("UPDATE suffice_log SET content = CAST(content AS TEXT)"),
+    "more rows than labels": changed("UPDATE suffice_log SET digest = NULL, content = ?",
+                                     b'{"rows":[[1.0,"red",true]],"labels":[]}'),
+    "a snapshot": changed("UPDATE suffice_snapshots SET content = ?", b"\x00\xff"),
+    "its position": changed("UPDATE suffice_snapshots SET position = '[1'"),
+    "the base": changed("UPDATE suffice_models SET base = ?", b"\x00"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_state_is_refused_in_words(
+    damage: str, model_files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None is served as if it were whole; a row that was changed in the file is found too."""
+    model, state = model_files / "gda.suffice", tmp_path / "state"
+    content = {"rows": [ROW], "labels": ["rose"]}
+    with served(model, state=state) as ask:
+        assert ask.post(f"{PLACE}/learn", content).status == 200
+    if "row" in damage or "entry" in damage:  # which are read where they are not in a snapshot
+        changed("DELETE FROM suffice_snapshots")(state / "log.sqlite")
+    DAMAGES[damage](state / "log.sqlite")
+    assert main(["serve", str(model), "--state", str(state), "--port", "0"]) == 1
+    said = capsys.readouterr().err
+    assert "Hint:" in said
+    assert "Traceback" not in said
+    for inner in ("StateUnavailable", "TypeError", "ValueError", "DecodeError", "--debug"):
+        assert inner not in said
+
+
+def test_a_place_that_holds_no_state_is_refused_in_words(
+    model_files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("x")
+    for state in (tmp_path / "file", tmp_path / "file" / "below"):
+        model = str(model_files / "gda.suffice")
+        assert main(["serve", model, "--state", str(state), "--port", "0"]) == 1
+        said = capsys.readouterr().err
+        assert "cannot hold a state" in said
+        assert "--state" in said.partition("Hint:")[2]
+
+
+def test_nothing_is_acknowledged_into_a_file_that_was_deleted(
+    model_files: Path, tmp_path: Path
+) -> None:
+    """SQLite goes on writing to it; after the end of the process it would be gone."""
+    state = tmp_path / "state"
+    content = {"rows": [ROW], "labels": ["rose"]}
+    with served(model_files / "gda.suffice", state=state) as ask:
+        assert ask.post(f"{PLACE}/learn", content).status == 200
+        (state / "log.sqlite").rename(tmp_path / "elsewhere")
+        lost = ask.post(f"{PLACE}/learn", content)
+        assert lost.status == 503
+        assert "moved or deleted" in lost.json["detail"]
+        assert ask.post(f"{PLACE}/predict", {"rows": [ROW]}).status == 200
+        assert ask("GET", PLACE).json["rows"] == len(ROWS) + 1
+        (tmp_path / "elsewhere").rename(state / "log.sqlite")
+        assert ask.post(f"{PLACE}/learn", content).status == 200
+
+
+def test_one_id_from_many_at_once_is_learned_once_or_refused_to_all(
+    model_files: Path, tmp_path: Path
+) -> None:
+    many = 16
+    with served(model_files / "gda.suffice", state=tmp_path / "state") as ask:
+
+        def learned(*contents: Any) -> list[Any]:
+            return ask.at_once([("POST", f"{PLACE}/learn", one) for one in contents])
+
+        for turn in range(5):
+            same = {"id": f"same {turn}", "rows": [ROW], "labels": ["rose"]}
+            found = learned(*[same] * many)
+            assert [one.status for one in found] == [200] * many
+            assert sum(not one.json["already"] for one in found) == 1
+            # Their sum is no number: whoever comes under the same id has to hear that too.
+            rows = [{**ROW, "size": size} for size in (1e200, -1e200)]
+            enormous = {"id": f"enormous {turn}", "rows": rows, "labels": ["rose"] * 2}
+            assert {one.status for one in learned(*[enormous] * many)} == {422}
+            either = [{**same, "id": f"either {turn}", "labels": [label]}
+                      for label in ("rose", "daisy")]  # fmt: skip
+            statuses = [one.status for one in learned(*either * (many // 2))]
+            assert sorted(statuses) == [200] * (many // 2) + [409] * (many // 2)
+        assert ask("GET", PLACE).json["rows"] == len(ROWS) + 10

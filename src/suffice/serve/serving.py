@@ -22,7 +22,8 @@ from suffice.serve.served_model import ServedModel
 from suffice.serve.state.entries import LogPosition
 from suffice.serve.state.held_models import check_same_file, opened_model
 from suffice.serve.state.learning import Learning
-from suffice.serve.state.opening import open_log
+from suffice.serve.state.log import StateUnavailable
+from suffice.serve.state.opening import open_log, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,6 +128,10 @@ def serve(
     log = None if state is None else open_log(state)
     try:
         server = ModelServer.of(files, log, settings)
+    except StateUnavailable as error:
+        assert log is not None
+        log.close()
+        raise unreadable(log, error) from None
     except BaseException:
         if log is not None:
             log.close()

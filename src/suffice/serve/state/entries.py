@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
+COPY = "restore the state from a copy"
+"""What helps where the log is damaged."""
 LONGEST_ID = 200
 """Characters of the id of a request: a UUID has 36."""
 
@@ -62,14 +65,16 @@ class LogEntry:
         return hashlib.sha256(packed).hexdigest()
 
 
-def unpacked(identity: str, data: bytes, seq: int, time: str, order: int) -> LogEntry:
-    """Return an entry as it was."""
-    try:
-        held = msgspec.json.decode(data, type=Packed)
-    except msgspec.MsgspecError:
-        raise BadFile(
-            f"entry {seq} of the log is damaged", hint="restore the state from a copy"
-        ) from None
+def unpacked(
+    identity: str, data: object, digest: object, seq: int, time: str, order: int
+) -> LogEntry:
+    """Return an entry as it was; one that does not say what its digest says is refused."""
+    held = None
+    if isinstance(data, bytes) and digest in (None, hashlib.sha256(data).hexdigest()):
+        with suppress(msgspec.MsgspecError):
+            held = msgspec.json.decode(data, type=Packed)
+    if held is None or len(held.rows) != len(held.labels):
+        raise BadFile(f"entry {seq} of the log is damaged", hint=COPY)
     return LogEntry(identity, [tuple(row) for row in held.rows], held.labels, seq, time, order)
 
 
@@ -142,7 +147,10 @@ class LogPosition:
     @classmethod
     def of_text(cls, text: str) -> LogPosition:
         """Return what `text` has written."""
-        watermark, recent = msgspec.json.decode(text)
+        try:
+            watermark, recent = msgspec.json.decode(text, type=tuple[int, list[tuple[int, int]]])
+        except msgspec.MsgspecError:
+            raise BadFile("the snapshot of the state is damaged", hint=COPY) from None
         return cls(watermark, dict(recent))
 
     def new(self, entries: Iterable[LogEntry]) -> list[LogEntry]:

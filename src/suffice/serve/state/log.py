@@ -189,10 +189,10 @@ class StateLog(ABC):
     def _entries(self, model: str, numbers: Sequence[int]) -> list[LogEntry]:
         marks = ", ".join("?" * len(numbers))
         rows = self.execute(
-            f"SELECT id, content, seq, time, {self.order} FROM suffice_log "  # noqa: S608  # nosec B608
-            f"WHERE model = ? AND seq IN ({marks}) ORDER BY seq", model, *numbers,
+            f"SELECT id, content, digest, seq, time, {self.order} "  # noqa: S608  # nosec B608
+            f"FROM suffice_log WHERE model = ? AND seq IN ({marks}) ORDER BY seq", model, *numbers,
         )  # fmt: skip
-        return [unpacked(str(i), bytes(c), int(s), str(t), int(o)) for i, c, s, t, o in rows]
+        return [unpacked(str(i), c, d, int(s), str(t), int(o)) for i, c, d, s, t, o in rows]
 
     def entries(self, model: str, until: str | None = None) -> Iterator[LogEntry]:
         """Yield all entries of a model, or those up to a time."""

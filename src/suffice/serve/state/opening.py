@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suffice.errors import BadSetting, listed, meant
+from suffice.errors import BadFile, BadSetting, listed, meant
 from suffice.serve.served_model import ServedModel
-from suffice.serve.state.entries import written_time
+from suffice.serve.state.entries import COPY, written_time
 from suffice.serve.state.held_models import learned_log
+from suffice.serve.state.log import StateUnavailable
 from suffice.serve.state.sqlite_log import SqliteLog
 
 if TYPE_CHECKING:
@@ -49,8 +50,20 @@ class Replayed:
     forgotten: int
 
 
+def unreadable(log: StateLog, error: StateUnavailable) -> BadFile:
+    """Return the refusal of a state that was opened, and cannot be read all the same."""
+    return BadFile(f"{log.place} cannot be read: {error}", hint=COPY)
+
+
 def replayed(log: StateLog, name: str | None, until: datetime) -> Replayed:
     """Return the model of a moment: the one that it began with, and the log up to then."""
+    try:
+        return _replayed(log, name, until)
+    except StateUnavailable as error:
+        raise unreadable(log, error) from None
+
+
+def _replayed(log: StateLog, name: str | None, until: datetime) -> Replayed:
     names = log.models()
     if name is None and len(names) == 1:
         name = names[0]

@@ -61,24 +61,31 @@ class SqliteLog(StateLog):
             if not path.is_file():
                 raise BadFile(f"{folder} holds no state", hint=f"it would have a file {FILE}")
         else:
-            if not folder.is_dir():
-                folder.mkdir(mode=0o700)
-                flush_folder(folder.parent)
             try:
+                if not folder.is_dir():
+                    folder.mkdir(mode=0o700)
+                    flush_folder(folder.parent)
                 self._held.enter_context(locked(path, 0.0))
+            except FileNotFoundError:  # the folder above: the usual words
+                raise
             except FileInUse:
                 raise FileInUse(
                     f"{folder} belongs to a running server",
                     hint="stop it first, or name another folder; several servers share a "
                     "state in PostgreSQL",
                 ) from None
+            except OSError as error:
+                raise _no_place(folder, error) from None
         try:
             self._connection = self._opened(path, reading)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, StateUnavailable) as error:
             self._held.close()
             raise BadFile(
                 f"{path} is not a state that can be read: {error}", hint="restore it from a copy"
             ) from None
+        except OSError as error:
+            self._held.close()
+            raise _no_place(folder, error) from None
         except BaseException:
             self._held.close()
             raise
@@ -91,7 +98,8 @@ class SqliteLog(StateLog):
             f"{path.absolute().as_uri()}?mode={'ro' if reading else 'rw'}", uri=True,
             isolation_level=None, check_same_thread=False, timeout=BUSY / 1000,
         )  # fmt: skip
-        self._connection = connection
+        self._connection, self._path = connection, path
+        self._file = _identity(path)
         try:
             if not reading:
                 connection.execute("PRAGMA secure_delete = ON")
@@ -118,6 +126,8 @@ class SqliteLog(StateLog):
         self.execute("BEGIN IMMEDIATE")
         try:
             yield
+            if _identity(self._path) != self._file:
+                raise StateUnavailable(f"{self._path} was moved or deleted; start the server anew")
             self.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
@@ -161,8 +171,24 @@ class SqliteLog(StateLog):
         self._held.close()
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return which file is at a place: what is written to one that was deleted is not kept."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _no_place(folder: Path, error: OSError) -> BadFile:
+    return BadFile(
+        f"{folder} cannot hold a state: {(error.strerror or str(error)).lower()}",
+        hint="name a folder with --state that this user may write to",
+    )
+
+
 def _unavailable(error: sqlite3.DatabaseError) -> StateUnavailable:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in FULL:
         return StateFull("there is no disk space for the log")
-    return StateUnavailable(f"the log cannot be used: {error}")
+    return StateUnavailable(str(error))
