@@ -5,11 +5,14 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+import suffice
 from suffice.cli import main
 from tests.serve.asked import served
 from tests.serve.conftest import ROWS
+from tests.serve.test_models_over_http import CODES, MIXED, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,3 +186,27 @@ def test_one_id_from_many_at_once_is_learned_once_or_refused_to_all(
             statuses = [one.status for one in learned(*either * (many // 2))]
             assert sorted(statuses) == [200] * (many // 2) + [409] * (many // 2)
         assert ask("GET", PLACE).json["rows"] == len(ROWS) + 10
+
+
+def test_rows_that_never_were_in_the_file_leave_a_state_that_can_be_opened(
+    model_files: Path, tmp_path: Path
+) -> None:
+    """Sums cannot tell, but what is left has to be the sums of some rows."""
+    frame = table(*MIXED)
+    path, state = tmp_path / "mixed.suffice", tmp_path / "state"
+    suffice.GaussianDiscriminant().fit(frame, CODES).save(path)
+    place = "/v1/models/mixed"
+    rows = frame.astype(object).where(frame.notna(), None).iloc[::9].to_dict("records")
+    strange = {"rows": rows, "labels": [0] * len(rows)}  # most of them were of other classes
+    real = {"rows": rows[:2], "labels": [0] * 2}
+    with served(path, state=state) as ask:
+        before = ask.post(f"{place}/predict", {"rows": rows}).json
+        found = ask.post(f"{place}/forget?file=true", strange)
+        assert found.status == 409, found.body
+        assert "never learned" in found.json["detail"]
+        assert ask.post(f"{place}/predict", {"rows": rows}).json == before
+        assert ask.post(f"{place}/forget?file=true", real).status == 200
+        after = ask.post(f"{place}/predict", {"rows": rows}).json
+    with served(path, state=state) as ask:
+        again = ask.post(f"{place}/predict", {"rows": rows}).json
+    np.testing.assert_allclose(again["probabilities"], after["probabilities"], rtol=1e-9)

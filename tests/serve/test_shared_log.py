@@ -168,5 +168,6 @@ def test_rows_of_the_log_are_numbers_as_they_were() -> None:
     entry = LogEntry("a", [row], ["x"])
     from suffice.serve.state.entries import unpacked
 
-    again = unpacked("a", entry.packed(), 1, "", 0)
+    packed = entry.packed()
+    again = unpacked("a", packed, entry.digest(packed), 1, "", 0)
     assert np.array_equal(np.array(again.rows[0], object), np.array(row, object))
