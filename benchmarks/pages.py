@@ -48,8 +48,8 @@ DRAG = """async ([model, moves]) => {
   return { work, gaps: times.slice(1).map((t, i) => t - times[i]) };
 }"""
 """Drags a point: one move a frame, as a hand does."""
-FIRST_PAINT = """new Promise(resolve => new PerformanceObserver(list => resolve(list.getEntries()[0].startTime))
-  .observe({ type: "paint", buffered: true }))"""
+FIRST_PAINT = """new Promise(resolve => new PerformanceObserver(
+  list => resolve(list.getEntries()[0].startTime)).observe({ type: "paint", buffered: true }))"""
 """Waits for the entry, which the browser may write after the page is ready."""
 
 
