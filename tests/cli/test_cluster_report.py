@@ -34,7 +34,7 @@ def test_the_page_counts_the_rows_that_it_is_given(
     new.write_text(lines(rows), "utf-8")
     done = run("report", new, "--clusters", file, "-o", page, "--json")
     assert done.code == 0, done.err
-    assert "1 row has no cell and is left out" in done.err
+    assert "1 blank row is left out" in done.err
     said = json.loads(done.out)
     assert [one["rows"] for one in said["clusters"]] == [9, 20]
     html = page.read_text("utf-8")
@@ -86,11 +86,11 @@ def test_what_is_no_page_of_clusters_is_refused(
     for arguments, words in (
         ((table,), "either --target"),
         ((table, "--target", "kind", "--clusters", file), "either --target"),
-        ((table, "--clusters", file, "--drop", "depth"), "--drop has no meaning beside --clusters"),
+        ((table, "--clusters", file, "--drop", "depth"), "--drop cannot be used with --clusters"),
         ((table, "--clusters", classes), "GaussianDiscriminant: its classes have names"),
         ((table, "--clusters", table), "is not a model file"),
         ((other, "--clusters", file), "width"),
-        ((empty, "--clusters", file), "no row with a cell"),
+        ((empty, "--clusters", file), "all rows are blank"),
     ):
         done = run("report", *arguments, "-o", page)
         assert done.code != 0

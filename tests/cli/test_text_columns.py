@@ -74,7 +74,7 @@ def test_a_pool_reads_texts_and_its_file_answers_like_it(tmp_path: Any, run: Any
     asked = frame.drop(columns="state").head(9)
     np.testing.assert_array_equal(again.predict_proba(asked), found.estimator.predict_proba(asked))
     told = run("inspect", tmp_path / "model.suffice").out
-    assert all(f"beside them the words of {name}: belief" in told for name in made.texts)
+    assert all(f"also the words of {name}: weight" in told for name in made.texts)
 
 
 def test_a_last_row_of_sums_is_named(tmp_path: Any) -> None:

@@ -84,7 +84,7 @@ def test_a_plane_has_two_columns(ax: Axes) -> None:
     rows = np.random.default_rng(2).normal(size=(20, 3))
     labels = ["a", "b"] * 10
     model = GaussianDiscriminant().fit(rows, labels)
-    with pytest.raises(BadRows, match="a plane has 2 columns"):
+    with pytest.raises(BadRows, match="a plane needs 2 columns"):
         draw_regions(ax, model, rows, labels)
     with pytest.raises(BadLabels, match="20 labels for 19 rows"):
         draw_regions(ax, model, rows[:19, :2], labels)

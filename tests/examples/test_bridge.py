@@ -329,5 +329,5 @@ def test_two_columns_can_be_chosen_by_name_or_place(
 
 def test_one_column_is_no_plane(ax: Axes) -> None:
     rows, labels = drawn("normal", 50, 2.0, np.random.default_rng(12), width=1)
-    with pytest.raises(BadRows, match="a plane has two"):
+    with pytest.raises(BadRows, match="a plane needs two"):
         draw_bridge(ax, rows, labels)

@@ -148,7 +148,7 @@ def test_a_path_that_its_model_does_not_have_is_refused(tmp_path: Path) -> None:
     model = LogisticRegression("auto").fit(X, y)
     model.penalty = 3.0
     model.save(tmp_path / "model")
-    with pytest.raises(BadFile, match="none that the settings ask for"):
+    with pytest.raises(BadFile, match="is not what the settings ask for"):
         suffice.load(tmp_path / "model")
     learned = LogisticRegression("auto").fit(X, y).learned_
     third = LogisticRegression("auto").fit(X, np.arange(150) % 2).learned_

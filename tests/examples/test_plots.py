@@ -261,7 +261,7 @@ def test_degenerate_laws_have_contours_and_no_surface(ax: Axes, solid: Any) -> N
 def test_what_is_no_law_of_a_plane_is_refused(ax: Axes, solid: Any) -> None:
     with pytest.raises(BadSetting, match="this law has 3"):
         plots.draw_contours(ax, Normal(np.zeros(3), np.eye(3)))
-    with pytest.raises(BadSetting, match="str is not a normal law"):
+    with pytest.raises(BadSetting, match="str is not a normal distribution"):
         plots.draw_surface(solid, "normal")
     with pytest.raises(BadMatrix):
         plots.draw_surface(solid, ([0, 0], [[1, 2], [2, 1]]))
@@ -330,7 +330,7 @@ def test_ten_classes_are_named_where_they_lie(ax: Axes, many: tuple[Any, Any]) -
         ([[1.0, 2.0], [1.0, 3.0]], r"column 0 is 1 in every row"),
         ([], "no rows to draw"),
         (np.empty((0, 2)), "no rows to draw"),
-        ([[1.0], [2.0]], "a plane has 2 columns"),
+        ([[1.0], [2.0]], "a plane needs 2 columns"),
         ([[1.0, "red"], [2.0, "blue"]], "two numeric columns"),
     ],
 )

@@ -232,7 +232,7 @@ def test_strings_may_come_in_arrays_and_columns(require):
         ({"weighting": "notes", "sublinear_tf": True}, "has no smooth_idf"),
         ({"hashing": 0}, "hashing is 0"),
         ({"hashing": 2.5}, "hashing is 2.5"),
-        ({"hashing": 2**40}, "every column has a count"),
+        ({"hashing": 2**40}, "is kept for every column"),
         ({"min_count": 0}, "min_count is 0"),
         ({"max_terms": True}, "max_terms is True"),
         ({"hashing": 9, "min_count": 2}, "hashing knows none"),

@@ -147,7 +147,7 @@ def test_a_column_of_two_orders_is_no_column_of_dates_and_names_both_cells() -> 
     found = spelling_of_column(evidence(["13/5/2020", "1/1/2020", "5/13/2020"]))
     assert found.spelling is None
     assert "'5/13/2020' is not a date with the day first" in found.doubt
-    assert "'13/5/2020' none with the month" in found.doubt
+    assert "'13/5/2020' is not one with the month" in found.doubt
 
 
 def test_one_strange_cell_among_dates_is_named() -> None:

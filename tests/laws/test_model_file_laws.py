@@ -405,7 +405,7 @@ def test_labels_without_a_plain_form_are_refused_before_anything_is_written(tmp_
         y[:] = labels
         model = suffice.GaussianDiscriminant().fit(x, y)
         for statistics in (True, False):
-            with pytest.raises(SufficeError, match=r"plain form to store"):
+            with pytest.raises(SufficeError, match=r"cannot be stored"):
                 model.save(tmp_path / "model", statistics=statistics)
     assert not list(tmp_path.iterdir())
 

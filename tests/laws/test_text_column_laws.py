@@ -173,7 +173,7 @@ def test_what_cannot_be_done_with_texts_is_refused_with_the_reason() -> None:
         model.sample(2)
     with pytest.raises(suffice.errors.NotADensity, match="no density"):
         model.log_density(X)
-    with pytest.raises(suffice.errors.BadSetting, match="how far out a text is"):
+    with pytest.raises(suffice.errors.BadSetting, match="do not show how typical"):
         model.typicality(X)
     with pytest.raises(suffice.errors.NotANumber, match="is not text"):
         NaiveBayes({0: "words"}).fit([[1.0], [2.0]], ["x", "y"])

@@ -206,7 +206,7 @@ def test_an_object_of_other_fields_may_be_of_a_newer_version(fields: dict[str, A
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(object(), "has no plain form to store"),
+    [(object(), "cannot be stored"),
      (np.array(["x" * 65]), "an array of text that contains")],
 )  # fmt: skip
 def test_what_could_not_be_read_again_is_not_written(value: Any, words: str) -> None:

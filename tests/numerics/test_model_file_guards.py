@@ -211,10 +211,10 @@ SOUND: dict[str, Case] = {
     "statistics have more events than cells": (
         "Bernoulli", (*STATISTICS, "parts", 0, "sums"), lambda sums: sums + 1e6,
     ),
-    "statistics.sample holds a row that is none of this model": (
+    "statistics.sample holds a row that does not belong to this model": (
         "held out", ("statistics", "sample"), with_row(label="x"),
     ),
-    "statistics.sample holds a row of other cells": (
+    "statistics.sample holds a row with other columns": (
         "held out", ("statistics", "sample"),
         lambda sample: with_row(cells=("x", *next(iter(sample.rows.values())).cells[1:]))(sample),
     ),
@@ -277,7 +277,7 @@ SOUND: dict[str, Case] = {
     "has a calibration of other event models": (
         "texts", ("model", "factors"), lambda factors: np.append(factors, 1.0),
     ),
-    "has two event models, and nothing that weighs them": (
+    "has two event models, but no weights for them": (
         "texts", ("model",),
         lambda model: altered(altered(model, ("factors",), None), ("shifts",), None),
     ),
@@ -297,9 +297,9 @@ SOUND: dict[str, Case] = {
     "has cells on a grid that nobody looked for": (
         "shared", (*STATISTICS, "steps"), lambda steps: np.full(3, 7.0),
     ),
-    "has squares of two parts": ("shared", (*STATISTICS, "scatter_low"), put(((0, 0), 1e3))),
+    "has squares in two parts": ("shared", (*STATISTICS, "scatter_low"), put(((0, 0), 1e3))),
     "has other weights than levels": ("binned", (*STATISTICS, "parts", 0, "held"), cut),
-    "has levels that no cell can be": (
+    "has levels that no cell can have": (
         "binned", (*STATISTICS, "parts", 0, "levels"),
         ((dt.date(2026, 1, 1), dt.date(2026, 1, 2), 2, 3, 4, 6),),
     ),
@@ -313,7 +313,7 @@ SOUND: dict[str, Case] = {
     "has other folds": ("multinomial, sparse", ("statistics", "parts"), cut),
     "has other means than columns": ("logistic", ("columns", "usual"), cut),
     "keeps columns that are not there": ("logistic", ("columns", "kept"), np.array([0, 1, 9])),
-    "has an origin of two parts": (
+    "has an origin in two parts": (
         "shared", ("model", "densities", "origin_low"), lambda low: low + 1.0,
     ),
     "has factors of other columns or classes": (
@@ -335,7 +335,7 @@ SOUND: dict[str, Case] = {
     "has deviations of other classes": (
         "diagonal", ("model", "densities", "deviations"), cut,
     ),
-    "has deviations beyond all that can be fitted": (
+    "has deviations larger than any fit can have": (
         "diagonal", ("model", "densities", "deviations"), put(((0, 0), 1e290)),
     ),
     "has offsets of no probabilities or rates": (
@@ -350,7 +350,7 @@ SOUND: dict[str, Case] = {
     "has words without documents": (
         "multinomial", ("model", "laws", 0, "documents"), put((0, 0.0)),
     ),
-    "has levels that no cell can be ": (
+    "has levels that no cell can have ": (
         "binned", ("model", "laws", 1, "levels"),
         lambda levels: ((dt.date(2026, 1, 1), *levels[0][1:]), *levels[1:]),
     ),
@@ -467,7 +467,7 @@ SOUND: dict[str, Case] = {
     "has temperatures without shares, or shares without temperatures": (
         "left out", ("model", "shares"), None,
     ),
-    "has scales beyond all that can be fitted": (
+    "has scales larger than any fit can have": (
         "columns, predictive", ("model", "laws", 0, "spreads"), times(1e300),
     ),
     # Mixtures
@@ -503,7 +503,7 @@ SOUND: dict[str, Case] = {
             held, held=np.ones(1), means=held.means[:1], scatters=held.scatters[:1]
         ),
     ),
-    "stream has moments of another form than its mixture": (
+    "stream has moments of a different form than its mixture": (
         "mixture, stream", ("stream",),
         lambda held: replace(held, scatters=None, squares=np.ones_like(held.means)),
     ),
@@ -582,7 +582,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
         "shared", {"priors": {"a": 0.8, "b": 0.1, "c": 0.1}}, None,
     ),
     "model is not smoothed as its settings say": ("texts", {"smoothing": 0.5}, None),
-    "path is none that the settings ask for": ("penalty, chosen", {"penalty": 1.0}, None),
+    "path is not what the settings ask for": ("penalty, chosen", {"penalty": 1.0}, None),
     "mixture is not there, or belongs to another estimator": (
         "mixture", {}, ("", (), lambda state: {k: v for k, v in state.items() if k != "mixture"}),
     ),

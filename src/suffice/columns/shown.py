@@ -174,7 +174,7 @@ def shown_within(
         return shown_by(read())
     if within not in ("auto", "training"):
         raise BadSetting(
-            f"within={within!r} is not a rule", hint='"auto", "training", None, or rows'
+            f"within={within!r} is not a rule", hint='use "auto", "training", None, or rows'
         )
     if known is None and within == "training":
         raise BadSetting(

@@ -94,7 +94,7 @@ def bridge(
     if isinstance(bootstrap, bool) or not isinstance(bootstrap, Integral) or bootstrap < 0:
         raise BadSetting(
             f"bootstrap={bootstrap!r} is not a number of draws",
-            hint="a whole number ≥ 0, such as 199",
+            hint="use a whole number ≥ 0, such as 199",
         )
     rng = random_generator(random_state)
     learner = GaussianClassifierLearner()

@@ -18,11 +18,11 @@ def has_coordinates(estimator: Any) -> bool:
             return True
         raise AttributeError(
             f"predictive={estimator.predictive!r} has no discriminant coordinates: Student's t "
-            "has no flat boundaries\nHint: without predictive there are coordinates"
+            "has no flat boundaries\nHint: leave predictive out"
         )
     raise AttributeError(
         f'covariance="{estimator.covariance}" has no discriminant coordinates\n'
-        'Hint: covariance="shared" has'
+        'Hint: use covariance="shared"'
     )
 
 

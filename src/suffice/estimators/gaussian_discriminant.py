@@ -177,7 +177,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, St
         learner = model.as_learner()
         if model.covariance == "auto":
             raise BadSetting(
-                'covariance="auto" chooses by rows, and there are none',
+                'covariance="auto" is chosen from rows, and parameters are given instead of rows',
                 hint='leave it out, or use "shared" or "per-class"',
             )
         if model.predictive is not None or model.temperature == LEFT_OUT:
@@ -267,7 +267,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, St
         """
         law: Any = self._now().fit.normals
         if self.factors is None:
-            raise AttributeError("a model without factors has no loadings\nHint: factors=2, say")
+            raise AttributeError(
+                "a model without factors has no loadings\nHint: fit with factors=2, for instance"
+            )
         found: FloatArray = law.own_loadings[0] if law.is_shared else law.own_loadings
         return found
 

@@ -224,8 +224,8 @@ class MultivariateNormal:
             return self._law.typicality(self._rows(X))
         if self._evidence is None or (training and self._evidence.weight == 0.0):
             raise BadSetting(
-                "training=True asks about rows that the law was fitted to, and this one was not "
-                "fitted itself",
+                "training=True is for rows that the distribution was fitted to, and this one was "
+                "not fitted itself",
                 hint="use typicality(X), or MultivariateNormal.fit(X).typicality(X, training=True)",
             )
         return self._evidence.p_values(self._law.distances(self._rows(X)), training=training)

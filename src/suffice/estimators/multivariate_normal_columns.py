@@ -58,7 +58,7 @@ def given_values(columns: Columns, given: Mapping[Any, float]) -> dict[int, floa
     if not isinstance(given, Mapping):
         raise BadSetting(
             f"given={given!r} does not say which column has which value",
-            hint="a dictionary, such as {'height': 180.0} or {0: 180.0}",
+            hint="use a dictionary, such as {'height': 180.0} or {0: 180.0}",
         )
     known: dict[int, float] = {}
     for column, value in given.items():

@@ -242,7 +242,8 @@ def checked_folds(folds: object, rows: int) -> int:
     """Return a number of folds that rows can be cut into, or refuse it."""
     if isinstance(folds, bool) or not isinstance(folds, Integral) or int(folds) < 2:
         raise BadSetting(
-            f"folds={folds!r} is not a number of folds", hint="a whole number from 2 on, such as 10"
+            f"folds={folds!r} is not a number of folds",
+            hint="use a whole number from 2 on, such as 10",
         )
     if int(folds) > rows:
         raise BadSetting(
@@ -261,7 +262,7 @@ def checked_seed(random_state: object) -> int:
     ):
         raise BadSetting(
             f"random_state={random_state!r} is not a seed",
-            hint="a whole number of at least 0: the same folds must be drawn again for every model",
+            hint="use a whole number of at least 0: the same folds are drawn again for every model",
         )
     return int(random_state)
 

@@ -152,7 +152,7 @@ def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, l
     found = next((f for f in FOLDS if _work(asked, extent, f) <= MOST_WORK), FOLDS[-1])
     if found == usual:
         return usual, []
-    return found, [f"There are {found} folds: {usual} would take long here; folds={usual} has them"]
+    return found, [f"{found} folds are used: {usual} would take long; folds={usual} asks for them"]
 
 
 def _work(asked: Sequence[Candidate], extent: Extent, folds: int) -> float:

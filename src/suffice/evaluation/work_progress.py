@@ -84,7 +84,7 @@ class TimeLimit:
         if seconds is not None and not seconds > 0.0:
             raise BadSetting(
                 f"time_limit={seconds!r} is not a time",
-                hint="seconds, more than 0; None means no limit",
+                hint="use a number of seconds above 0, or None for no limit",
             )
         self.seconds = seconds
         self._start = time.monotonic()

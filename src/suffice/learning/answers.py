@@ -201,4 +201,4 @@ def checked_size(n: object) -> int:
         number = float(n)
         if 0.0 <= number < 2.0**53 and number.is_integer():
             return int(number)
-    raise BadSetting(f"cannot draw {n!r} rows", hint="n is a whole number of at least 0")
+    raise BadSetting(f"cannot draw {n!r} rows", hint="use a whole number of at least 0 for n")

@@ -21,7 +21,7 @@ def checked_calibration_rows(given: object) -> None:
     if not number or float(given) != int(float(given)) or not 1 <= float(given) <= MOST:  # type: ignore[arg-type]
         raise BadSetting(
             f"calibration_rows={given!r} is not a number of rows to keep",
-            hint=f"a whole number from 1 to {MOST:,}, or None to keep none",
+            hint=f"use a whole number from 1 to {MOST:,}, or None to keep none",
         )
 
 

@@ -141,7 +141,8 @@ def _read_some(
     if not len(there):
         raise BadLabels(
             f"none of {len(blank):,} rows has a label",
-            hint="give some rows of every class a label; None, NaN and blank strings are none",
+            hint="give some rows of every class a label; None, NaN and blank strings are not "
+            "labels",
         )
     labels, weights = read_labels(taken(y, there)), read_weights(sample_weight, len(blank))
     own = None if weights is None else weights[there]

@@ -36,5 +36,5 @@ def check_seed(random_state: object) -> None:
     if seed < 0 or isinstance(random_state, bool):
         raise BadSetting(
             f"random_state={random_state!r} is not a seed",
-            hint="None, a whole number ≥ 0, numpy.random.Generator or RandomState",
+            hint="use None, a whole number ≥ 0, numpy.random.Generator or RandomState",
         )

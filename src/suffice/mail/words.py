@@ -73,7 +73,7 @@ def message_text(raw: bytes, headers: Headers = "all") -> str:
     """
     if headers not in ("all", "some", "none"):
         raise BadSetting(
-            f"headers={headers!r} is not known", hint='headers is "all", "some" or "none"'
+            f"headers={headers!r} is not known", hint='use headers="all", "some" or "none"'
         )
     _, words, reading = _read(raw, headers)
     marks = _marks(reading).translate(_AS_WORDS).decode("ascii")

@@ -195,7 +195,8 @@ def bridge_of(
     if influences.size > MOST_PARAMETERS:
         raise BadSetting(
             f"{len(labels)} classes and {rows.shape[1]} columns make {influences.size:,} "
-            f"parameters, and their covariances do not fit: at most {MOST_PARAMETERS:,} do",
+            f"parameters, whose covariance matrix is too large: at most {MOST_PARAMETERS:,} are "
+            "possible",
             hint="give rows of two classes, or fewer columns",
         )
     if bootstrap and classes.weight * rows.shape[1] > MOST_CELLS:

@@ -182,7 +182,9 @@ def audit(
     rows = LabelledRows.read(here.X, here.y)
     n, k = len(rows), len(rows.classes)
     if most is not None and (isinstance(most, bool) or int(most) != most or most < 0):
-        raise BadSetting(f"most={most!r} is not a number of rows", hint="a whole number, or None")
+        raise BadSetting(
+            f"most={most!r} is not a number of rows", hint="use a whole number, or None"
+        )
     told = without_names(rows.X)
     posterior, judges = judged(told, rows.codes, k)
     noise = label_noise(posterior, rows.codes)
@@ -265,7 +267,8 @@ def _reasons(
 ) -> str:
     """Return why a row is suspect, in words."""
     own, other = float(posterior[i, rows.codes[i]]), float(posterior[i, instead[i]])
-    said = [f"left out, its label has {own:.2g} and {rows.classes[instead[i]]} {other:.2g}"]
+    there = rows.classes[instead[i]]
+    said = [f"when it is left out, its label has probability {own:.2g}, and {there} {other:.2g}"]
     group = twins.get(i)
     if group is not None:
         own_label = rows.classes[rows.codes[i]]

@@ -197,8 +197,8 @@ def between_models(learned: Learned, other: Learned) -> Watch:
         coarse = coarse_columns(bins[0], bins[1])
         if coarse:
             notes.append(
-                "cut at other places in the two models, and compared in the few bins that both "
-                f"have: {listed(coarse)}"
+                "bins differ between the two models, so only those that both have are compared: "
+                f"{listed(coarse)}"
             )
     return Watch(
         _rows(other, bins[1]),

@@ -71,7 +71,7 @@ class Watch:
 
     @property
     def ok(self) -> bool:
-        """Whether no drift that these rows can show."""
+        """Whether no drift detected."""
         if self.stream:
             return self.e_value is None or self.e_value < ALARM
         strange = self.strange_p < OF_STRANGE
@@ -81,7 +81,7 @@ class Watch:
     def verdict(self) -> str:
         """What to think of it, in words."""
         if self.ok:
-            return "no drift that these rows can show"
+            return "no drift detected"
         if self.stream:
             where = f": {listed(self.stream_columns)}" if self.stream_columns else ""
             return f"the rows differ from the training rows{where}"

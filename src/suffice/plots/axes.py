@@ -33,7 +33,7 @@ def given_axes(ax: Axes | None) -> Axes:
     if not hasattr(ax, "transAxes"):
         raise BadSetting(
             f"{type(ax).__name__} is not an Axes",
-            hint="the first argument is the Axes to draw on; None is the current one",
+            hint="the first argument is the Axes to draw on, or None for the current one",
         )
     return ax
 

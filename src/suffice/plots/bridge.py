@@ -178,7 +178,7 @@ def _coordinates(batch: LabelledBatch) -> tuple[FloatArray, tuple[str, str]]:
     if white.rank < 2:
         raise BadRows(
             f"the rows vary within classes in {white.rank} direction"
-            f"{'s' * (white.rank != 1)}, and a plane has two",
+            f"{'s' * (white.rank != 1)}, and a plane needs two",
             hint="give two columns or more that vary",
         )
     found = discriminants(fit.model)

@@ -119,7 +119,9 @@ def reliability(
     (array([0.5, 1. ]), array([2., 2.]))
     """
     if int(bins) != bins or bins < 1:
-        raise BadSetting(f"bins={bins!r} is not a number of bins", hint="10 is a common choice")
+        raise BadSetting(
+            f"bins={bins!r} is not a number of bins", hint="use a whole number, such as 10"
+        )
     if equal == "width":
         edges = np.linspace(0.0, 1.0, int(bins) + 1)
     elif equal == "count":
@@ -156,7 +158,8 @@ def _claims(
     good = (table >= -ROUNDING) & (table <= 1.0 + ROUNDING)  # NaN is neither
     if not good.all():
         raise NotFinite(
-            f"{float(table[~good][0]):g} is not a probability", hint="they lie between 0 and 1"
+            f"{float(table[~good][0]):g} is not a probability",
+            hint="probabilities lie between 0 and 1",
         )
     table = np.clip(table, 0.0, 1.0)
     truth = np.array([names.index(c) if c in names else -1 for c in known.classes.tolist()])

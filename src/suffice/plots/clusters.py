@@ -151,7 +151,10 @@ def draw_mixture_density(
     from matplotlib import colormaps
 
     if grid < 2:
-        raise BadSetting(f"grid={grid} is not a grid", hint="150 points a side are smooth")
+        raise BadSetting(
+            f"grid={grid} is not a grid",
+            hint="use a whole number such as 150, the points along each side",
+        )
     points, names = _points(model, X, columns)
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):

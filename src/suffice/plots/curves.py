@@ -32,7 +32,8 @@ def draw_sigmoid(ax: Axes | None, *, reach: float = 6.0) -> Axes:
     ax = given_axes(ax)
     if not 0.0 < reach <= 700.0:
         raise BadSetting(
-            f"reach={reach:g} is too small to show a curve", hint="6 shows where it bends"
+            f"reach={reach:g} is too small to show a curve",
+            hint="use for instance 6, which shows where it bends",
         )
     z = np.linspace(-reach, reach, 401)
     for level in (0.0, 1.0):
@@ -114,7 +115,9 @@ def _read_curves(
         raise BadSetting("there are no curves to draw", hint="give at least one: {name: values}")
     for name in bands:
         if name not in curves:
-            raise BadSetting(f"there is a band of {name!r}, but no curve", hint="name both alike")
+            raise BadSetting(
+                f"there is a band of {name!r}, but no curve", hint="use the same name for both"
+            )
     found: dict[str, Curve] = {}
     for name, values in curves.items():
         rows = np.atleast_2d(read_numbers(values, f"values of {name}"))

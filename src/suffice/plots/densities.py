@@ -55,7 +55,7 @@ def draw_surface(
     law, names = plane_law(law)
     if law.rank < 2:
         raise BadMatrix(
-            f"the covariance has rank {law.rank}: the law has no density in the plane",
+            f"the covariance has rank {law.rank}: the distribution has no density in the plane",
             hint="draw_contours draws the line or the point that is left",
         )
     x, y = (np.linspace(*ends, grid) for ends in _limits(law, limits))
@@ -161,13 +161,14 @@ def plane_law(law: object) -> tuple[Normal, tuple[str, str]]:
     elif not isinstance(law, Normal):
         if not hasattr(law, "covariance_") or not hasattr(law, "mean_"):
             raise BadSetting(
-                f"{type(law).__name__} is not a normal law",
+                f"{type(law).__name__} is not a normal distribution",
                 hint="give a Normal, a MultivariateNormal, or (mean, covariance)",
             )
         law = Normal(law.mean_, law.covariance_)
     if law.width != 2:
         raise BadSetting(
-            f"a plane has 2 columns, this law has {law.width}", hint="take marginal([i, j]) first"
+            f"a plane needs 2 columns, this distribution has {law.width}",
+            hint="take marginal([i, j]) first",
         )
     return law, ("x₁", "x₂") if names is None else (str(names[0]), str(names[1]))
 
@@ -183,5 +184,5 @@ def _limits(law: Normal, limits: tuple[Limits, Limits] | None) -> tuple[Limits, 
         return (float(a), float(b)), (float(c), float(d))
     for ends in limits:
         if not -math.inf < ends[0] < ends[1] < math.inf:
-            raise BadSetting(f"limits {ends!r} are no range", hint="write ((-3, 3), (-3, 3))")
+            raise BadSetting(f"limits {ends!r} are not a range", hint="write ((-3, 3), (-3, 3))")
     return limits

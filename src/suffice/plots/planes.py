@@ -41,7 +41,10 @@ def read_plane(rows: object, columns: Sequence[str] | None, grid: int) -> Plane:
     """Read rows that are to be dots in a plane, or refuse them by column or cell."""
     points, names = read_points(rows, columns)
     if grid < 2:
-        raise BadSetting(f"grid={grid} is not a grid", hint="400 points a side are smooth")
+        raise BadSetting(
+            f"grid={grid} is not a grid",
+            hint="use a whole number such as 400, the points along each side",
+        )
     return Plane(points, names, *(axis(values, grid) for values in points.T))
 
 
@@ -52,12 +55,12 @@ def read_points(rows: object, columns: Sequence[str] | None) -> tuple[FloatArray
     table = read_table(rows)
     if table.width != 2:
         raise BadRows(
-            f"a plane has 2 columns, these rows have shape {(table.size, table.width)}",
+            f"a plane needs 2 columns, these rows have shape {(table.size, table.width)}",
             hint="fit on two columns and draw those, for instance X[:, [0, 3]]",
         )
     if table.matrix is None:
         raise BadRows(
-            f"the columns are {listed(table.kinds)}, and a plane has two numeric columns",
+            f"the columns are {listed(table.kinds)}, and a plane needs two numeric columns",
             hint="draw_column draws the categories of one column",
         )
     given = table.names if columns is None else tuple(columns)

@@ -167,7 +167,7 @@ class Ranking:
         if positive.all() or not positive.any():
             raise BadLabels(
                 f"all {len(values)} rows are {'positive' if positive.all() else 'negative'}: "
-                "there is nothing to tell apart",
+                "a curve needs both kinds",
                 hint="a curve needs rows of both kinds",
             )
         order = np.argsort(-values, kind="stable")
@@ -180,7 +180,7 @@ class Ranking:
         )
         if not (hits[-1] > 0.0 and misses[-1] > 0.0):
             raise BadLabels(
-                "the rows of one kind have no weight: there is nothing to tell apart",
+                "the rows of one kind have no weight",
                 hint="a curve needs rows of both kinds",
             )
         return cls(np.append(0.0, hits), np.append(0.0, misses))
@@ -267,7 +267,7 @@ def _positive(names: list[object], positive: object) -> Any:
         return names[1]
     if positive is None and len(names) == 1:
         raise BadLabels(
-            f"every label is {names[0]!r}: there is nothing to tell apart",
+            f"every label is {names[0]!r}: a curve needs two classes",
             hint="a curve needs rows of two classes",
         )
     if positive is None:

@@ -180,7 +180,7 @@ def draw_explanation(
             hint="rows are counted from 0, in the order they were given",
         )
     if most < 1:
-        raise BadSetting(f"most={most} is not a number of columns", hint="ask for one at least")
+        raise BadSetting(f"most={most} is not a number of columns", hint="ask for at least one")
     parts = np.asarray(explanation.contributions[row], dtype=np.float64)
     total, first = float(explanation.log_odds[row]), float(explanation.baseline[row])
     if not (np.isfinite(parts).all() and np.isfinite([total, first]).all()):

@@ -96,7 +96,7 @@ class TextTable:
             if len(row) != len(self.columns):
                 raise BadSetting(
                     f"row {i} of the table has {len(row)} cells for {len(self.columns)} columns",
-                    hint="give every row one cell a column, None where there is no answer",
+                    hint="give every row one cell per column, None where there is no answer",
                 )
 
     def __str__(self) -> str:
@@ -278,7 +278,7 @@ def _installed(library: str | None) -> Library:
     """Return the name of the frame library to use."""
     if library is not None and library not in LIBRARIES:
         raise BadSetting(
-            f"there is no frame of {library!r}", hint='say library="pandas" or library="polars"'
+            f"there is no frame of {library!r}", hint='use library="pandas" or library="polars"'
         )
     for name in LIBRARIES:
         if library in {None, name} and find_spec(name) is not None:

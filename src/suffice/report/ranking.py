@@ -99,7 +99,7 @@ def ranking_pictures(comparison: Comparison, model: str, album: Album) -> list[s
 
     size = WIDTH, HEIGHT + 0.16 * len(shown) * (len(shown) > 4)  # room for a legend below
     of = f"of {quoted(labels[1])}" if two else "of each class against the rest"
-    few = "" if two or len(shown) == len(labels) else f" The {len(shown)} commonest are drawn."
+    few = "" if two or len(shown) == len(labels) else f" The {len(shown)} most common are drawn."
     return [
         album.picture(
             roc, f"ROC curve of {model}",

@@ -136,7 +136,7 @@ def _terms(
         )
     raise BadSetting(
         f"a {type(model).__name__} cannot be written as SQL",
-        hint="discriminants, naive Bayes and logistic regression have one",
+        hint="discriminants, naive Bayes and logistic regression can be",
     )
 
 
@@ -260,7 +260,7 @@ def product_terms(
                     )
                 if levels is None:
                     raise BadSetting(
-                        f"{names[j]} holds text, but its law is one of numbers",
+                        f"{names[j]} holds text, but was learned as numbers",
                         hint="fit the model again with the column as numbers",
                     )
                 _tallied(terms, levels, terms.text(names[j]), text=True)

@@ -202,5 +202,6 @@ def check_patterns(count: int) -> None:
     if count > MOST_PATTERNS:
         raise TooManyPatterns(
             f"the rows have {count} patterns of missing cells, at most {MOST_PATTERNS} are kept",
-            hint='covariance="diagonal" needs no patterns; or drop or impute the emptiest columns',
+            hint='use covariance="diagonal", which needs no patterns, or drop or impute the '
+            "emptiest columns",
         )

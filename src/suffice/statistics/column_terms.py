@@ -77,7 +77,7 @@ class ColumnTerms:
         weight = remaining(self.weight, other.weight)
         if weight == 0.0 and any(part.weight > 0.0 for part in terms):
             raise ForgettingUnseen(
-                "the rows to forget have the weight of all that is there, but would leave texts",
+                "the rows to forget weigh as much as all learned rows, but would leave texts",
                 hint="subtract only what was merged in before: (a + b) - b",
             )
         return type(self)(weight, terms)

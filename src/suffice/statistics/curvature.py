@@ -98,5 +98,5 @@ class Curvature(ArraysOfFields):
         if self.theta is not other.theta and not np.array_equal(self.theta, other.theta):
             raise DifferentKinds(
                 "these curvatures were taken at different θ",
-                hint="collect both at the same θ; losses and slopes elsewhere do not add up",
+                hint="collect both at the same θ; losses and slopes at different θ cannot be added",
             )

@@ -46,7 +46,7 @@ class KeyedCounts(ArraysOfFields):
     def _check(self, other: Self) -> None:
         if type(self) is not type(other):
             raise DifferentKinds(
-                f"{type(self).__name__} and {type(other).__name__} do not add up",
+                f"{type(self).__name__} and {type(other).__name__} cannot be added",
                 hint="summarize all documents by the same statistics",
             )
 
@@ -88,7 +88,7 @@ class KeyedCounts(ArraysOfFields):
         if weight == 0.0:
             if len(counts):
                 raise ForgettingUnseen(
-                    "the documents to forget have the weight of all that are there, "
+                    "the documents to forget weigh as much as all learned ones, "
                     f"but would leave {counts[0]:g} of {left._place(0)}",
                     hint="only rows that were learned before can be removed",
                 )
@@ -201,7 +201,7 @@ class NgramCounts(KeyedCounts):
         KeyedCounts._check(self, other)  # a class with slots is made twice: super() has the first
         if self.order != other.order:
             raise DifferentKinds(
-                f"n-grams of {self.order} and of {other.order} symbols do not add up",
+                f"n-grams of {self.order} and of {other.order} symbols cannot be added",
                 hint="count all documents with the same order",
             )
 

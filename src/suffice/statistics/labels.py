@@ -105,7 +105,7 @@ def written_label(label: Any, depth: int = 0) -> object:
         if again == label and repr(again) == repr(label):
             return found
     raise BadLabels(
-        f"label {label!r:.60} is a {kind.__name__}, which has no plain form to store",
+        f"label {label!r:.60} is a {kind.__name__}, which cannot be stored",
         hint="use text, numbers, booleans, bytes, dates, or tuples of them as labels of models "
         "that are to be stored",
     )

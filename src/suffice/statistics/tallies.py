@@ -144,7 +144,7 @@ class Tallies:
         if weight == 0.0:
             if held.any():
                 said = (
-                    "the rows to forget have the weight of all that is there, but would leave "
+                    "the rows to forget weigh as much as all learned rows, but would leave "
                     "some of {where}"
                 )
                 raise ForgettingUnseen(

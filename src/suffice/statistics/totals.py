@@ -123,7 +123,7 @@ class Totals:
             if sums.any() or missing is not None:
                 j = int(np.argmax(sums > 0.0))
                 said = (
-                    "the rows to forget have the weight of all that is there, but would leave "
+                    "the rows to forget weigh as much as all learned rows, but would leave "
                     "{left:g} in {column}"
                 )
                 raise ForgettingUnseen(

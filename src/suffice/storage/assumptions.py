@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 FORMS = {
     "shared": "all classes share one covariance",
     "per-class": "each class has its own covariance",
-    "diagonal": "columns are independent, with variances of each class",
-    "shared-diagonal": "columns are independent, with variances that all classes share",
+    "diagonal": "columns are independent; each class has its own variances",
+    "shared-diagonal": "columns are independent; all classes share the variances",
     "spherical": "each class has one variance for all columns",
 }
 """Forms of the covariance in words."""
@@ -49,7 +49,7 @@ def assumptions(stored: StoredModel) -> list[str]:
             "new rows come from the same distribution as the training rows",
             "members are weighted by how well they predict rows they have not seen",
             *(
-                ["texts are independent of the other columns within a class, as far as believed"]
+                ["texts are independent of the other columns within a class, up to their weight"]
                 if model.texts is not None
                 else []
             ),
@@ -105,8 +105,8 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     if settings.get("factors") is not None:
         count = stored.state["model"].densities.loadings.shape[2]
         many = "1 factor" if count == 1 else f"{count} factors"
-        chosen_by = ", as many as BIC finds worth it" if settings["factors"] == "auto" else ""
-        found.append(f"columns go together by {many}{chosen_by}")
+        chosen_by = ", a number chosen by BIC" if settings["factors"] == "auto" else ""
+        found.append(f"correlations between columns come from {many}{chosen_by}")
     if shrink:
         found.append(f"covariances between columns are shrunk, by {shrink:g}")
     return found if chosen is None else [*found, "which was chosen by leave-one-out"]
@@ -121,7 +121,7 @@ def _of_mixtures(stored: StoredModel) -> list[str]:
         several = "1 component" if number == 1 else f"{number} components, with covariances"
         found.append(f"class '{label}': {several} of form {form}")
     if stored.settings.get("shared"):
-        found.append("covariances of all classes are of one form together")
+        found.append("one form was chosen for the covariances of all classes")
     return found
 
 
@@ -135,7 +135,7 @@ def _of_averages(settings: Mapping[str, object]) -> list[str]:
     if settings.get("average"):
         found.append("pooled and shrunk to several degrees, which are averaged")
     if temperature == "left-out":
-        found.append("evidence counts to several degrees, which are averaged")
+        found.append("evidence counts in part, to several degrees, which are averaged")
     elif temperature is not None:
         found.append(f"evidence counts {temperature:.3g} times")
     return found

@@ -84,7 +84,7 @@ class PoolAccount:
             f"{_counted(len(told), 'member', 'members')}, evaluated on rows that each had not seen",
             *told,
             *(
-                f"  beside them the words of {name}: belief {belief:.3g}"
+                f"  also the words of {name}: weight {belief:.3g}"
                 for name, belief in self.texts.items()
             ),
             f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
@@ -128,7 +128,8 @@ class MixtureAccount:
         if self.penalised:
             told.append("A prior keeps its clusters from collapsing onto rows that are equal.")
         if self.waiting:
-            told.append(f"{_counted(self.waiting, 'row waits', 'rows wait')} for its next step.")
+            waiting = _counted(self.waiting, "row waits", "rows wait")
+            told.append(f"{waiting} for the next step of EM.")
         return told
 
 

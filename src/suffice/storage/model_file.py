@@ -187,7 +187,7 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
     if reader == "GaussianMixture" and stored.state["mixture"].noise > 0.0:
         raise BadSetting(
             "this mixture has a noise component, which belongs to no class",
-            hint="suffice.load(path).predict says -1 for its rows",
+            hint="suffice.load(path).predict returns -1 for its rows",
         )
     if name_of(model) in ("AveragedForm", "LinearForm"):
         return columns.rows(table, reader)

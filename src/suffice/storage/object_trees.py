@@ -74,7 +74,7 @@ def planted(value: object, arrays: PackedArrays) -> object:  # noqa: PLR0912  on
     if is_label(value):
         return written_label(value)  # dates, bytes and the like
     raise BadFile(
-        f"a {type(value).__name__} has no plain form to store: {value!r:.60}",
+        f"a {type(value).__name__} cannot be stored: {value!r:.60}",
         hint="use text, numbers, true/false and the objects of suffice in settings and labels",
     )
 

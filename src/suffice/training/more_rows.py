@@ -75,8 +75,8 @@ def _tallied(saved: Saved, table: Table, *, gone: bool, hooks: Hooks) -> None:
         left = bins - rows if gone else bins + rows
     except ForgettingUnseen:  # tallied were some of the rows only: in a database, or since a stop
         hooks.note(
-            "how columns are spread is not known any more: not all of these rows were tallied. "
-            "suffice fit on the rows that stay tallies them again"
+            "the spread of columns is no longer known: not all of these rows had been counted. "
+            "suffice fit on the remaining rows counts them again"
         )
         left = None
     saved.notes = saved.notes.knowing(rates=saved.notes.rates, shown=saved.notes.shown, bins=left)

@@ -94,7 +94,7 @@ def check_classes(
     distinct, first = np.unique(labels, return_index=True)
     if len(distinct) == 1 and whole:
         raise BadLabels(
-            f"{place} has one value, {distinct[0]!s}: there is nothing to tell apart",
+            f"{place} has one value, {distinct[0]!s}: at least two classes are needed",
             hint="give rows of two classes or more",
         )
     some = listed(distinct[np.argsort(first)][:3])

@@ -70,7 +70,7 @@ def predict(
     """Predict the class of each row of TABLE with MODEL.
 
     Columns are matched by name, in any order; others are ignored. If TABLE also has the target,
-    standard error tells how many predictions are right. Probabilities have six digits; with
+    standard error says how many predictions are right. Probabilities have six digits; with
     --json, all. Several tables, a pattern ('part-*.parquet') or a database table are read one after
     the other.
 

@@ -99,7 +99,7 @@ def report(
     if clusters is not None:
         refused = [word for word, given in (("--drop", drop), ("--folds", folds)) if given]
         if refused:
-            raise click.UsageError(f"{' and '.join(refused)} has no meaning beside --clusters")
+            raise click.UsageError(f"{' and '.join(refused)} cannot be used with --clusters")
         html, said, record = _about_clusters(clusters, tables, reading, title, pictures=pictures)
     else:
         assert target is not None

@@ -68,7 +68,9 @@ def classify(
     if (header or exit_code) and len(messages) != 1:
         raise click.UsageError("--header and --exit-code take one message")
     if header and as_json:
-        raise click.UsageError("--header prints the message, and --json does not")
+        raise click.UsageError(
+            "--header and --json cannot be used together: --header prints the message itself"
+        )
     try:
         if header:
             verdict = _pass_on(filter_, messages[0], unsure)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     """Write what FILTER has learned as a model file.
 
-    A TextClassifier with all its statistics: it can be loaded, merged and taught in Python. It is
-    recalibrated. It has no list of the messages, so nothing prevents it from learning one of them
-    twice.
+    A TextClassifier with all its statistics: Python can load it, merge it and train it further. It
+    is recalibrated. It has no list of the messages, so nothing prevents it from learning one of
+    them twice.
 
     Example: suffice mail export filter.db -o mail.suffice
     """

@@ -48,10 +48,9 @@ def watch(
 
     From the statistics in the model file: which columns have drifted (means, spread, levels,
     blanks), by how many standard errors, corrected for the number of columns; class shares; rows
-    that look like none of the classes. Files with kept rows (--calibration-rows, pools) also know
-    the accuracy to expect without labels, and raise alarms for streams. Where TABLE has the
-    target, the real accuracy is compared. Exit code 0: no drift that these rows can show; 3:
-    drift found.
+    that look like none of the classes. Files with kept rows (--calibration-rows, pools) also give
+    the accuracy to expect without labels, and alarms for streams. Where TABLE has the target, the
+    real accuracy is compared. Exit code 0: no drift detected; 3: drift found.
 
     Example: suffice watch flowers.suffice new.csv
     """

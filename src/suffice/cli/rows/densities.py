@@ -28,7 +28,7 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
         cannot = "cannot generate rows" if what == "sample" else "cannot say how typical a row is"
         raise NotADensity(
             f"{path} is a {saved.name}: it has no model of p(x), and {cannot}",
-            hint="gda, qda and naive-bayes can: fit with --model",
+            hint="gda, qda and naive-bayes can: fit one of them with --model",
         )
 
 

@@ -31,7 +31,7 @@ class PrintedSets:
         if not hasattr(saved.estimator, "prediction_set"):
             raise BadSetting(
                 f"a {saved.name} has no prediction sets",
-                hint="gda, qda, naive-bayes and pools have: fit with --model",
+                hint="gda, qda, naive-bayes and pools have them: fit one with --model",
             )
 
     def about(self, table: Table, cells: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:

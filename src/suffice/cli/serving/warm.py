@@ -24,7 +24,8 @@ def warm() -> None:
 
     if not compilation.numba_is_here():
         announce(
-            "there is no compiler here, and none is needed: pip install 'suffice[fast]' adds one"
+            "numba, which compiles the loops, is not installed; suffice works without it, and "
+            "pip install 'suffice[fast]' adds it"
         )
         return
     share = 0.0

@@ -80,7 +80,7 @@ def reading_options(command: Callable[..., object]) -> Callable[..., object]:
         metavar="NAME",
         help="The character encoding: utf-8, windows-1252, latin-1, utf-16, shift_jis, … By "
         "default it is UTF-8, UTF-16 with a byte order mark, or Windows-1252 if the bytes are not "
-        "UTF-8; a note tells.",
+        "UTF-8; a note says so.",
     )
     @click.option(
         "--sheet",
@@ -228,8 +228,7 @@ def time_limit_option() -> Decorator:
         help="Seconds that comparing and evaluating models may take; inf means no limit. It is "
         "checked between "
         "models, the fastest first, and between folds; when it is reached, the best so far is "
-        "used, and a note "
-        "tells.",
+        "used, and a note says so.",
     )  # fmt: skip
 
 

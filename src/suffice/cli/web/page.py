@@ -32,7 +32,7 @@ def page(
     once. The page works as a local file or a mail attachment: it needs no server and no network.
 
     Discriminants, naive Bayes, logistic regression, texts and mixtures have a page. For a text
-    model, the rarest terms are left out if the page would exceed a megabyte; it tells so.
+    model, the rarest terms are left out if the page would exceed a megabyte; a note says so.
 
     Example: suffice page flowers.suffice -o flowers.html
     """

@@ -247,7 +247,7 @@ def prediction_set(
     if not hasattr(estimator, "predict_proba"):
         raise BadSetting(
             f"{type(estimator).__name__} gives no probabilities, which are needed to rank rows",
-            hint="LogisticRegression, GaussianDiscriminant and NaiveBayes have",
+            hint="LogisticRegression, GaussianDiscriminant and NaiveBayes give them",
         )
     best = np.asarray(estimator.predict_proba(X).argmax(axis=1))
     draws = random_generator(random_state) if randomized else None
@@ -301,13 +301,16 @@ def _full_promise(learned: Any, kept: bool) -> Promise:
     why = []
     learner = learned.learner
     if learner.needs_choice and getattr(learner, "covariance", "") == "auto":
-        why.append("pool and shrink were chosen by the training rows, and not again with each row")
+        why.append(
+            "pool and shrink were chosen from the training rows, and not chosen again for each "
+            "new row"
+        )
     asked = getattr(learner, "families", None)
     if isinstance(asked, str) and asked in ("auto", "select"):
-        why.append("the families of columns were chosen by the training rows")
+        why.append("the families of columns were chosen from the training rows")
     product = getattr(learner.chosen, "product", None)
     if product is not None and any(isinstance(f, Binned) for f in product.families):
-        why.append("edges of bins were cut by the training rows, unless they were given")
+        why.append("edges of bins were chosen from the training rows, unless they were given")
     if kept and learned.statistics.sample.limit < END:
         rows = len(learned.statistics.sample.rows)
         return Promise(f"{FULL} among {rows:,} kept rows", approximate=tuple(why))

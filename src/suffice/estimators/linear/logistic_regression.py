@@ -206,8 +206,8 @@ class LogisticRegression(LinearClassifier):
         if path is None:
             raise AttributeError(
                 "there is no path of penalties\n"
-                'Hint: LogisticRegression("auto") or ("average") goes down one, for rows of two '
-                "classes or more"
+                'Hint: LogisticRegression("auto") and LogisticRegression("average") have one, '
+                "fitted to two classes or more"
             )
         return path
 
@@ -235,7 +235,7 @@ class LogisticRegression(LinearClassifier):
             self._attribute(what)
             raise AttributeError(
                 f"there is no {what}: θ was not found by maximum likelihood\n"
-                "Hint: it belongs to models that fit() has found, not to streams or implied models"
+                "Hint: only models found by fit() have it, not streams or implied models"
             )
         return found
 
@@ -282,8 +282,8 @@ class LogisticRegression(LinearClassifier):
         kept, names, classes = learned.statistics, learned.design.names, learned.classes
         if found.l1_ratio > 0.0:
             raise BadSetting(
-                f"there is no summary with l1_ratio={found.l1_ratio:g}: a coefficient that may be "
-                "exactly zero has no normal law, and its standard error no meaning",
+                f"there is no summary with l1_ratio={found.l1_ratio:g}: a coefficient that may "
+                "be exactly zero is not normally distributed, so a standard error has no meaning",
                 hint="coef_ has the coefficients; l1_ratio=0 has standard errors",
             )
         place = 0 if reference is None else place_of(reference, found.labels)

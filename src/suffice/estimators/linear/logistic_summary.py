@@ -226,8 +226,8 @@ class LogisticSummary:
             told = f"Intervals are those of the profile likelihood{other}."
             if self.tests == "ratio":
                 told = (
-                    "Intervals are those of the profile penalised likelihood; p is by its ratio, "
-                    "and z the signed root of it."
+                    "Intervals are those of the profile penalised likelihood; p comes from "
+                    "its likelihood ratio, and z is the signed root of that."
                 )
             found.append(told)
         return [*found, ""] if found else []
@@ -266,7 +266,7 @@ def variances_of(found: LogisticFit, others: list[int], place: int) -> FloatArra
         return None
     if found.covariance_ is None:
         raise BadSetting(
-            "there are no standard errors: to compute them unasked would have cost too much",
+            "there are no standard errors: computing them by default would have taken too long",
             hint="summary(X, y) with the rows of the fit; or fit with standard_errors=True",
         )
     return np.array([np.diagonal(found.covariance(c, place)) for c in others])
@@ -286,7 +286,8 @@ def notes_of(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[s
     notes = []
     if found.penalty > 0.0:
         notes.append(
-            f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
+            f"penalty={found.penalty:g}: estimates are shrunk towards zero, and standard errors "
+            "are those "
             "of the penalised likelihood"
         )
     if path is not None:
@@ -298,8 +299,8 @@ def notes_of(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[s
         notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
     if found.separation is not None:
         notes.append(
-            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
-            "cut off, and an end of an interval that is infinite is one the rows do not bound"
+            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where the "
+            "search stopped, and where an interval has an infinite end the rows do not bound it"
         )
     if found.undecided is not None:
         notes.append(
@@ -307,7 +308,7 @@ def notes_of(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[s
             "where the search ended; standard errors, tests and intervals are not known"
         )
     if not found.intercept:
-        notes.append("no intercept: all scores are 0 where all columns are")
+        notes.append("no intercept: all scores are 0 where all columns are 0")
     lost = [names[j] for j in np.flatnonzero(~found.estimable)]
     if lost:
         notes.append(f"not estimable individually: {', '.join(lost)}")

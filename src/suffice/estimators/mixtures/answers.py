@@ -176,7 +176,8 @@ class MixtureAnswers:
         count: Any = n_samples
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise BadSetting(
-                f"n_samples={count!r} is not a number of rows", hint="a whole number of at least 1"
+                f"n_samples={count!r} is not a number of rows",
+                hint="use a whole number of at least 1",
             )
         fit, columns = self._require()
         if component is not None and component not in fit.model.labels:
@@ -201,7 +202,9 @@ class MixtureAnswers:
         if draws is None:
             return imputed(fit.model, rows)
         if isinstance(draws, bool) or int(draws) != draws or draws < 0:
-            raise BadSetting(f"cannot make draws={draws!r} tables", hint="a whole number, or None")
+            raise BadSetting(
+                f"cannot make draws={draws!r} tables", hint="use a whole number, or None"
+            )
         rng = random_generator(random_state)
         return [imputed(fit.model, rows, None, rng) for _ in range(int(draws))]
 

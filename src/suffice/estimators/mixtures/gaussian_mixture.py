@@ -251,7 +251,7 @@ class GaussianMixture(MixtureLearning, DensityMixin, BaseEstimator):
             raise BadSetting(
                 "this mixture was made from others and not fitted: it has no log-likelihood of "
                 "training rows",
-                hint="score_samples(rows).sum() has that of rows",
+                hint="score_samples(rows).sum() gives that of any rows",
             )
         return fit.log_likelihood
 

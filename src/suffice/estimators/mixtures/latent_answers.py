@@ -170,7 +170,9 @@ class LatentAnswers:
         many: Any = draws
         whole = isinstance(many, int | np.integer) and not isinstance(many, bool)
         if many is not None and (not whole or many < 0):
-            raise BadSetting(f"cannot make draws={draws!r} tables", hint="a whole number, or None")
+            raise BadSetting(
+                f"cannot make draws={draws!r} tables", hint="use a whole number, or None"
+            )
         rng = random_generator(random_state)
         product, columns = learned.learner.chosen.product, learned.columns
 
@@ -207,7 +209,7 @@ class LatentAnswers:
         if not isinstance(given, Mapping):
             raise BadSetting(
                 f"given={given!r} does not say which column has which value",
-                hint="a dictionary, such as {'colour': 'red'} or {0: 180.0}",
+                hint="use a dictionary, such as {'colour': 'red'} or {0: 180.0}",
             )
         known: dict[int, Any] = {}
         for column, value in given.items():
@@ -221,7 +223,8 @@ class LatentAnswers:
             return self
         if not others:
             raise BadSetting(
-                "every column is given: there is none left", hint="predict_proba tells its classes"
+                "every column is given: no column is left",
+                hint="predict_proba gives the classes of such a row",
             )
         kinds = [getattr(one, "kind", NUMBER) for one in learned.columns.columns]
         names = learned.columns.names

@@ -139,7 +139,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         if self.start is not None:
             if elsewhere is not None:
                 raise BadSetting(
-                    "start says where each row begins, and the rows are elsewhere",
+                    "start needs one entry for each row, and these rows are not in memory",
                     hint="leave start out, or read the rows into memory",
                 )
             start = self._read_start(read)

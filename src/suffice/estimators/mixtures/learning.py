@@ -268,7 +268,7 @@ class MixtureLearning(MixtureAnswers):
         if wanted > fit.model.densities.size:
             raise BadSetting(
                 f"components={wanted}, and there are {fit.model.densities.size}",
-                hint="ask for no more than there are",
+                hint="ask for at most as many components as the mixture has",
             )
         found: Self = self._like(reduced(fit, wanted), columns)
         return found

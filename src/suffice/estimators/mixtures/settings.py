@@ -47,7 +47,8 @@ def numbers_to_try(components: Any, size: int) -> tuple[int, ...]:
         raise BadSetting("the list of components is empty", hint='use a number, or "auto"')
     if found[0] > size:
         raise BadSetting(
-            f"components={found[0]}, and there are n_samples={size} rows with a cell and a weight",
+            f"components={found[0]}, and there are n_samples={size} rows that are not blank and "
+            "have a weight",
             hint="use no more components than there are rows",
         )
     return tuple(k for k in found if k <= size)
@@ -110,6 +111,7 @@ def noise_volume(noise: object, survey: RowSurvey | None) -> float | None:
     if not isinstance(noise, Real) or not 0.0 < float(noise) < np.inf:
         raise BadSetting(
             f"noise={noise!r} is not a volume",
-            hint="True spreads noise over the box around all rows; a number is another volume",
+            hint="use True to spread noise over the box around all rows, or a number for another "
+            "volume",
         )
     return float(np.log(float(noise)))

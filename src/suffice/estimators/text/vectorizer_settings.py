@@ -132,7 +132,7 @@ def _check_length(settings: Any) -> None:
         )
     if settings.weighting is not None:
         raise BadSetting(
-            f"length scales counts, and weighting={settings.weighting!r} makes others of them",
+            f"length scales counts, and weighting={settings.weighting!r} replaces the counts",
             hint="use weighting=None with length",
         )
 
@@ -146,8 +146,8 @@ def _check_columns(settings: Any) -> None:
             raise BadSetting(f"{name} is {value!r}", hint="use a whole number from 1")
     if settings.hashing is not None and settings.hashing > MOST_COLUMNS:
         raise BadSetting(
-            f"hashing is {settings.hashing!r}, and every column has a count of documents",
-            hint="use at most 2**28, or suffice.text.hash_terms, which counts none",
+            f"hashing is {settings.hashing!r}, and a count of documents is kept for every column",
+            hint="use at most 2**28, or suffice.text.hash_terms, which keeps no such counts",
         )
     share = settings.max_share
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) <= 1:
@@ -159,7 +159,7 @@ def _check_columns(settings: Any) -> None:
         for name, plain in (("min_count", 1), ("max_share", 1.0), ("max_terms", None))
         if getattr(settings, name) != plain
     ]
-    for name, reason in (("hashing", "knows none"), ("vocabulary", "has chosen already")):
+    for name, reason in (("hashing", "stores no terms"), ("vocabulary", "has already chosen them")):
         if chosen and getattr(settings, name) is not None:
             raise BadSetting(
                 f"{chosen[0]} chooses terms, and {name} {reason}",

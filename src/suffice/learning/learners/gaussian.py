@@ -268,7 +268,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             )
         for name in ("pool", "shrink", "factors"):
             if getattr(self, name) is not None:
-                hint = f'"auto" chooses {name} itself; with covariance="per-class" you do'
+                hint = f'"auto" chooses {name} itself; use covariance="per-class" to set it'
                 if name == "factors":
                     hint = 'factors work with covariance="shared" and "per-class"'
                 raise BadSetting(
@@ -277,8 +277,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
                 )
         if self.predictive is not None or self.prior_rows:
             raise BadSetting(
-                f'predictive={self.predictive!r} does not apply to covariance="auto": pool and '
-                "shrink of covariances that are plugged in are chosen there",
+                f'predictive={self.predictive!r} does not apply to covariance="auto", '
+                "which chooses pool and shrink of plug-in covariances",
                 hint='name a form, such as covariance="shared"; predictive="auto" averages over '
                 "how strong its prior is",
             )

@@ -118,7 +118,8 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         model = self.model
         if draws is not None and (draws < 0 or int(draws) != draws):
             raise BadSetting(
-                f"cannot make draws={draws!r} tables", hint="a whole number of at least 0, or None"
+                f"cannot make draws={draws!r} tables",
+                hint="use a whole number of at least 0, or None",
             )
 
         def completed(rng: np.random.Generator | None) -> object:

@@ -48,13 +48,13 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         """Refuse settings that have no meaning."""
         if isinstance(self.families, str) and self.families == SELECT:
             raise BadSetting(
-                'families="select" chooses families by labels, and there are none',
+                'families="select" needs labels, and there are none',
                 hint='"auto" looks at the columns; {column: family} names them',
             )
         if isinstance(checked_smoothing(self.smoothing), str):
             raise BadSetting(
                 f"smoothing={self.smoothing!r} needs labels, and there are none",
-                hint="a number from 0: 1 is Laplace's rule, 0 maximum likelihood",
+                hint="use a number of at least 0: 1 is Laplace's rule, 0 maximum likelihood",
             )
         super().check()
 

@@ -179,7 +179,7 @@ class LearnedLine(Learned[R, R]):
             raise BadSetting(
                 f"there is no {what}: probabilities are averaged over {len(form.members)} "
                 "penalties, and an average of softmaxes is not a linear form",
-                hint='penalty="auto" chooses one penalty, and has coefficients',
+                hint='use penalty="auto": it chooses one penalty, so there are coefficients',
             )
         return form
 
@@ -230,7 +230,7 @@ class LearnedLine(Learned[R, R]):
         """Return what was learned, by name; without statistics, what is needed to answer."""
         if self.reader is not None:
             raise BadSetting(
-                "an implied model reads rows as the model it came from does: it has no file form",
+                "an implied model cannot be saved: it reads rows as the model it came from does",
                 hint="save the naive Bayes model itself, and call to_logistic() after load",
             )
         return {

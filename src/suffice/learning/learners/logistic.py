@@ -222,7 +222,7 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         if known is None or known.path is None or self.penalty == "average":
             raise BadSetting(
                 f"penalty={self.penalty!r} cannot be combined with partial_fit"
-                + (": an average has no θ to go on from" if known is not None else ""),
+                + (": an average has no single θ to continue from" if known is not None else ""),
                 hint='fit chooses a penalty from all rows at once, and with "auto" partial_fit '
                 "goes on with it; a stream from the first row on needs a number",
             )

@@ -51,21 +51,22 @@ class LogisticSettings(LinearLearner[R]):
         if not (isinstance(solver, str) and solver in SOLVERS):
             raise BadSetting(
                 f"solver={self.solver!r:.50} is not known",
-                hint='"auto" finds the quickest exact way itself; "sgd" takes a step for each row',
+                hint='use "auto", which chooses the quickest exact method, or "sgd", which takes '
+                "one step per row",
             )
         missing: object = self.missing
         if missing is not None and not (isinstance(missing, str) and missing == "indicator"):
             raise BadSetting(
                 f"missing={missing!r:.50} is not known",
-                hint='None refuses blank cells; "indicator" fills them with the mean, and adds a '
-                "column that says where they were",
+                hint='use None, which refuses blank cells, or "indicator", which fills them with '
+                "the mean and adds a column that says where they were",
             )
         if self.is_path:
             self._check_path()
         firth = isinstance(self.correction, str) and self.correction == "firth"
         if self.correction is not None and not firth:
             raise BadSetting(
-                f"correction={self.correction!r:.50} is not known", hint='None, or "firth"'
+                f"correction={self.correction!r:.50} is not known", hint='use None or "firth"'
             )
         if firth and (self.is_penalised or self.solver == "sgd"):
             raise BadSetting(
@@ -123,7 +124,7 @@ class LogisticSettings(LinearLearner[R]):
         if self.warm_start:
             raise BadSetting(
                 f"penalty={self.penalty!r} cannot be combined with warm_start=True",
-                hint="a path begins at its strongest penalty, whatever was fitted before",
+                hint="the search begins at the strongest penalty, whatever was fitted before",
             )
 
     def _check_l1_ratio(self) -> None:
@@ -132,13 +133,14 @@ class LogisticSettings(LinearLearner[R]):
         if not number or not 0.0 <= _as_float(ratio) <= 1.0:
             raise BadSetting(
                 f"l1_ratio={ratio!r:.50} is not a number from 0 to 1",
-                hint="0 is the penalty of squares, 1 that of absolute values",
+                hint="use 0 for a penalty on squares (L2), 1 for one on absolute values (L1), or "
+                "a value between",
             )
         if ratio > 0.0 and self.is_path:
             raise BadSetting(
                 f"l1_ratio={ratio!r} cannot be combined with penalty={self.penalty!r}",
-                hint="a path is one of penalties of squares: give a number as penalty, or leave "
-                "l1_ratio as it is, 0",
+                hint="penalties are chosen among those on squares (L2) only: give a number as "
+                "penalty, or leave l1_ratio at 0",
             )
         if ratio > 0.0 and self.solver == "sgd":
             raise BadSetting(
@@ -149,7 +151,8 @@ class LogisticSettings(LinearLearner[R]):
             raise BadSetting(
                 f"l1_ratio={ratio!r} cannot be combined with "
                 f"standard_errors={self.standard_errors!r}",
-                hint="estimates that may be exactly zero have no normal law; use l1_ratio=0",
+                hint="estimates that may be exactly zero are not normally distributed; use "
+                "l1_ratio=0",
             )
 
     def _check_numbers(self) -> None:

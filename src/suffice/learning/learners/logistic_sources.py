@@ -148,8 +148,9 @@ class SourceRows:
             return found, found.form, None, *rest
         if drawn is None:
             raise BadSetting(
-                f"penalty={learner.penalty!r} needs some rows of the source to judge by",
-                hint="this source gives none out: name a penalty, such as penalty=1.0",
+                f"penalty={learner.penalty!r} needs a sample of rows from the source to compare "
+                "penalties",
+                hint="this source cannot give one: use a number, such as penalty=1.0",
             )
         rows, codes, weights = drawn
         walk = chosen_path(rows, codes, seen.labels, weights, intercept=intercept, size=seen.size)

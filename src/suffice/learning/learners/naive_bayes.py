@@ -390,7 +390,7 @@ def _checked_temperature(temperature: object) -> float | str | None:
     if not number or not 0.0 < float(temperature) < np.inf:  # type: ignore[arg-type]
         raise BadSetting(
             f"temperature={temperature!r} is not known",
-            hint='a number above 0 (1 changes nothing), None, "held-out" or "left-out"',
+            hint='use a number above 0 (1 changes nothing), None, "held-out" or "left-out"',
         )
     return float(temperature)  # type: ignore[arg-type]
 

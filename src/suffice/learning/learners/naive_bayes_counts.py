@@ -136,6 +136,6 @@ def _truth(boolean: object) -> bool:
     if not isinstance(boolean, (bool, np.bool_)):
         raise BadSetting(
             f"boolean={boolean!r} is neither True nor False",
-            hint="True counts a word once a row, False as often as it appears",
+            hint="use True to count a word once per row, False to count it as often as it appears",
         )
     return bool(boolean)

@@ -73,12 +73,13 @@ class PerceptronLearner(LinearLearner[KeptPerceptron]):
         if not whole or self.epochs < 1:
             raise BadSetting(
                 f"epochs={self.epochs!r:.50} is not a whole number of at least 1",
-                hint="100 is the default; separable classes need only as many as they need",
+                hint="use a whole number such as 100, the default; training ends earlier once "
+                "all rows are right",
             )
         for name in ("average", "shuffle"):
             value = getattr(self, name)
             if not isinstance(value, bool | np.bool_):
-                raise BadSetting(f"{name}={value!r:.50} is not known", hint="True or False")
+                raise BadSetting(f"{name}={value!r:.50} is not known", hint="use True or False")
 
     def read(
         self,

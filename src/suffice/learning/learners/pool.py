@@ -63,7 +63,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
         """Return why a pool has no such answer."""
         return NotADensity(
             f"a pool has no {words}: it has posteriors, but no density",
-            hint="NaiveBayes and GaussianDiscriminant have one",
+            hint="use NaiveBayes or GaussianDiscriminant, which have one",
         )
 
     @property
@@ -80,7 +80,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
         except TypeError:
             raise BadSetting(
                 f"members={self.members!r:.60} is not known",
-                hint=f'"auto", or a list of names: {listed(MEMBERS)}',
+                hint=f'use "auto", or a list of names: {listed(MEMBERS)}',
             ) from None
         for name in names or ():
             if name not in MEMBERS:
@@ -104,7 +104,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
         if not whole:
             raise BadSetting(
                 f"texts={given!r:.60} is not known",
-                hint='"auto", or a list of columns that hold texts: ["message"]; [] is none',
+                hint='use "auto", or a list of columns that hold texts: ["message"]; [] for none',
             )
 
     def of_model(self, columns: Columns | None = None) -> PoolLearner:
@@ -215,9 +215,8 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         """Tell, after `fit`, which members are not in the pool."""
         if self.fit.left_out:
             warn(
-                f"left out of the pool, because rows, columns or classes are too many for the "
-                f"time, "
-                f"or too few to learn from: {listed(self.fit.left_out)}",
+                "left out of the pool, because there are too many rows, columns or classes for "
+                f"the time, or too few to learn from: {listed(self.fit.left_out)}",
                 Approximation,
             )
 

@@ -53,7 +53,10 @@ def model_learner(estimator: Any) -> TextLearner:
     for name in ("lower", "calibrated"):
         value = getattr(estimator, name)
         if not isinstance(value, (bool, np.bool_)):
-            raise BadSetting(f"{name}={value!r} is neither True nor False", hint="True is usual")
+            raise BadSetting(
+                f"{name}={value!r} is neither True nor False",
+                hint="use True or False; True is usual",
+            )
     terms = language = None
     if event != LANGUAGE:
         tokens = Tokens(estimator.ngrams, bool(estimator.lower))

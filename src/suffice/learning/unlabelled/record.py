@@ -38,8 +38,8 @@ def checked_unlabelled(given: object) -> float | str:
     if not number or not 0.0 < float(given) <= 1.0:  # type: ignore[arg-type]
         raise BadSetting(
             f"unlabelled={given!r} is not a way to learn from rows without a label",
-            hint='"ignore" leaves them out, a number above 0 and up to 1 is what each of them '
-            'counts, and "auto" lets the labelled rows decide',
+            hint='use "ignore" to leave them out, a number above 0 and up to 1 as the weight of '
+            'each, or "auto" to let the labelled rows decide',
         )
     return float(given)  # type: ignore[arg-type]
 
@@ -94,7 +94,7 @@ class Unlabelled:
             way = "lower" if self.gain >= 0.0 else "higher"
             measured = f"left-out loss of labelled rows {way} by {found}"
         if not self.is_used:
-            return f"{many} left out, for they did not help: at best {measured}"
+            return f"{many} left out, because they did not help: at best {measured}"
         used = f"{many} used with weight {self.weight:g}, {self.steps} steps of EM"
         told = {True: "they helped: ", False: "they did not help: ", None: ""}[self.helped]
         return f"{used}; {told}{measured}"
@@ -171,7 +171,7 @@ class Unlabelled:
             and type(held["own_priors"]) is bool
         )
         if not sound:
-            raise ValueError("what it says of rows without a label has no meaning")
+            raise ValueError("its record of rows without a label is invalid")
         return cls(
             held["rows"],
             float(held["weight"]),

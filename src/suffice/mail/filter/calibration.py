@@ -163,9 +163,9 @@ def read_sample(connection: sqlite3.Connection, limit: int) -> RowSample:
             cells = (bytes(text).decode("utf-8", "surrogatepass"), bytes(start).decode("latin-1"))
             rows[place + MIDDLE] = SampledRow(cells, LABELS[code], float(weight))
             if not (place + MIDDLE < limit and weight > 0):
-                raise Damage("the sample holds what does not belong there")
+                raise Damage("the sample holds something that does not belong there")
     except (TypeError, ValueError, IndexError):
-        raise Damage("the sample holds what is not a message") from None
+        raise Damage("the sample holds something that is not a message") from None
     return RowSample(rows, limit)
 
 

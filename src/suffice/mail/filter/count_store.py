@@ -89,7 +89,7 @@ class CountStore:
         query = "SELECT id, entries, width, firsts FROM runs WHERE id = ?"
         number, entries, width, firsts = self.connection.execute(query, (number,)).fetchone()
         if not isinstance(firsts, bytes) or width not in (4, 8):
-            raise Damage("a run of counts is not what it should be")
+            raise Damage("a run of counts is damaged")
         keys = np.frombuffer(unsealed(firsts), dtype="<u8").astype(np.uint64)
         return Run(number, entries, width, keys)
 
@@ -273,7 +273,7 @@ def unsealed(page: bytes) -> memoryview:
     """
     content = memoryview(page)[CHECK:]
     if crc32(content) != int.from_bytes(page[:CHECK], "little"):
-        raise Damage("a page of counts does not have the checksum it should")
+        raise Damage("a page of counts has the wrong checksum")
     return content
 
 

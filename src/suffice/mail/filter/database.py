@@ -152,12 +152,15 @@ KEPT = "what was learned before is still there"
 """What a user fears when a change has failed: changes are transactions, so nothing is lost."""
 WORDS: Final = {
     "SQLITE_FULL": ("cannot grow: the disk is full", f"make room; {KEPT}"),
-    "SQLITE_IOERR": ("cannot be written or read: the disk refuses", f"is it full? {KEPT}"),
+    "SQLITE_IOERR": ("cannot be written or read: a disk error", f"is it full? {KEPT}"),
     "SQLITE_BUSY": ("is in use by another process", f"try again when that is done; {KEPT}"),
     "SQLITE_LOCKED": ("is in use by another process", f"try again when that is done; {KEPT}"),
-    "SQLITE_READONLY": ("may not be written to", "change its rights, or those of its folder"),
-    "SQLITE_CANTOPEN": ("cannot be opened", "may the file and its folder be read and written?"),
-    "SQLITE_PERM": ("may not be opened", "change its rights"),
+    "SQLITE_READONLY": ("may not be written to", "change its permissions, or those of its folder"),
+    "SQLITE_CANTOPEN": (
+        "cannot be opened",
+        "check that you may read and write the file and its folder",
+    ),
+    "SQLITE_PERM": ("may not be opened", "change its permissions"),
 }
 """Problem and hint for SQLite's errors, by how their names begin."""
 DAMAGED = "it is damaged: take a copy that was saved, or fit a new one"

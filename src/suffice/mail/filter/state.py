@@ -186,7 +186,8 @@ class MailState:
         documents = changed(summary.documents, code, times)
         if (after < 0).any() or min(documents) < 0:
             raise BadFile(
-                f"{self.path} counts fewer terms than the message has, which it has learned",
+                f"{self.path} has learned this message, but counts fewer terms than the message "
+                "has",
                 hint="it is damaged: take a copy that was saved, or fit a new one",
             )
         self.terms.add(terms)

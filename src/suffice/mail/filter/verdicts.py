@@ -111,7 +111,7 @@ def _terms(
     every = letter.terms()
     found = store.of_keys(every)
     if (found < 0).any():
-        raise Damage("terms were counted less than never")
+        raise Damage("some counts of terms are negative")
     kept = found.any(axis=1)
     keys, counts = every[kept], found[kept]
     alpha = held.smoothing
@@ -135,7 +135,7 @@ def _language(store: CountStore | Entries, letter: Letter) -> tuple[float, int]:
     starts = np.concatenate([some for some, _ in lows])
     nearby = store.within(starts, starts | np.uint64(mask(1)))
     if (nearby.counts < 0).any():
-        raise Damage("n-grams were counted less than never")
+        raise Damage("some counts of n-grams are negative")
     edges = (
         np.searchsorted(nearby.keys, starts),
         np.searchsorted(nearby.keys, starts | np.uint64(mask(1)), side="right"),

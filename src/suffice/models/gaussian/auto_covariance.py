@@ -150,7 +150,10 @@ def shrinkage_path(
     """
     grid = np.asarray(shrinks, dtype=np.float64)
     if grid.ndim != 1 or not np.all((grid >= 0.0) & (grid <= 1.0)):
-        raise BadSetting(f"shrinks={shrinks!r} are not all in 0 … 1", hint="0 means no shrinking")
+        raise BadSetting(
+            f"shrinks={shrinks!r} are not all in 0 … 1",
+            hint="use numbers from 0 to 1; 0 means no shrinking",
+        )
     family = Gaussian("shared", divisor=divisor)
     if not family.accepts(statistics) or not statistics.is_complete:
         raise BadSetting(

@@ -110,7 +110,7 @@ class Gaussian:
             name = "predictive" if self.divisor == "mle" else "divisor"
             raise BadSetting(
                 f'{name}={getattr(self, name)!r} does not apply to covariance="{self.covariance}"',
-                hint=f"leave {name} out: forms that tie classes together are maximum likelihood",
+                hint=f"leave {name} out: forms that classes share are fitted by maximum likelihood",
             )
         for name, share in (("pool", self.pool), ("shrink", self.shrink)):
             number = isinstance(share, Real) and not isinstance(share, bool)
@@ -121,7 +121,7 @@ class Gaussian:
         if self.pool is not None and self.covariance != "per-class":
             raise BadSetting(
                 f'pool={self.pool:g} does not apply to covariance="{self.covariance}"',
-                hint='pooling mixes per-class covariances: covariance="per-class"',
+                hint='use covariance="per-class": pooling mixes per-class covariances',
             )
         if self.shrink is not None and self.covariance not in FULL_FORMS:
             raise BadSetting(
@@ -157,8 +157,8 @@ class Gaussian:
             )
         if self.divisor != "mle":
             raise BadSetting(
-                f'divisor="{self.divisor}" has no meaning beside predictive: '
-                "no covariance is plugged in",
+                f'divisor="{self.divisor}" cannot be combined with predictive, '
+                "which plugs in no covariance",
                 hint="leave divisor out",
             )
 

@@ -142,8 +142,8 @@ def warn_of_small_squares(statistics: object, names: Sequence[str]) -> None:
         worst = max(losses[few])
         digits = "no" if worst >= 1.0 else f"no more than {-np.log10(worst):.0f}"
         said = (
-            "of the variance of {columns} {digits} digits are known: cells so close together have "
-            "squares below the range of a double; multiply them by a power of ten"
+            "{digits} digits of the variance of {columns} are known: cells so close together "
+            "have squares below the range of a double; multiply them by a power of ten"
         )
         columns = tuple(ColumnAt(j, names[j]) for j in few)
         warn(Phrase(said, columns=columns, digits=digits), LostDigits)

@@ -345,7 +345,7 @@ def check_held(
     if (worst > UNCHANGED).any():
         c = int(np.argmax(worst))
         raise BadSetting(
-            f'covariance="{form}" cannot hold the covariance of class {labels[c]!r}: it would be '
-            f"another, by {worst[c]:.2g} of a variance",
+            f'covariance="{form}" cannot represent the covariance of class {labels[c]!r}: it '
+            f"would change it by {worst[c]:.2g} of a variance",
             hint='use covariance="per-class" without pool and shrink',
         )

@@ -43,7 +43,7 @@ TRACE = 2e-8
 def check_divisor(divisor: str) -> None:
     """Refuse a divisor of the scatter that is neither W nor W - 1."""
     if divisor not in DIVISORS:
-        raise BadSetting(f"divisor={divisor!r} is not known", hint='"mle" or "unbiased"')
+        raise BadSetting(f"divisor={divisor!r} is not known", hint='use "mle" or "unbiased"')
 
 
 def fit_normal(

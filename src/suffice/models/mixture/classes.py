@@ -137,13 +137,13 @@ def fit_classes(
     for c, survey in enumerate(rows.surveys):
         if not survey.size:
             raise BadSetting(
-                f"no row of class {labels[c]!r} has a cell", hint="leave the class out"
+                f"all rows of class {labels[c]!r} are blank", hint="leave the class out"
             )
         distinct = len(survey.sample.rows)
         if survey.sample.whole and numbers[c][0] > distinct:
             raise BadSetting(
                 f"components={numbers[c][0]}, and class {labels[c]!r} has {distinct} different "
-                f"row{'s' * (distinct != 1)} with a cell",
+                f"row{'s' * (distinct != 1)}, blank ones left out",
                 hint="use no more components than a class has different rows",
             )
     with pinned():

@@ -63,7 +63,7 @@ class Coordinates:
         scale = np.where(active, summary.scale, 1.0)
         if not active.any():
             raise BadRows(
-                "no column varies: all rows are equal, and there is nothing to tell apart",
+                "no column varies: all rows are equal, so there are no clusters to find",
                 hint="give rows that differ",
             )
         counts = np.maximum(summary.counts.sum(axis=0), 1.0)

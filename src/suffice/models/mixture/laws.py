@@ -44,7 +44,7 @@ class MixtureLaws:
     """Boundaries are not flat, whatever covariances have in common."""
     not_flat = (
         "between mixtures, and not flat",
-        'GaussianDiscriminant(covariance="shared") has a linear form',
+        'use GaussianDiscriminant(covariance="shared"), which has a linear form',
     )
     """Why boundaries are not flat, and what has flat ones."""
 

@@ -316,7 +316,7 @@ def read_start(start: object, size: int, components: int | None) -> FloatArray:
     if not fits:
         raise BadSetting(
             f"start has shape {given.shape}, and there are {size} rows",
-            hint="give a class for each row, or responsibilities, a column a component",
+            hint="give a class for each row, or responsibilities, with a column for each component",
         )
     shares = given.astype(np.float64)
     sums = shares.sum(axis=1)
@@ -336,9 +336,11 @@ def read_start(start: object, size: int, components: int | None) -> FloatArray:
 def different_rows(count: int) -> str:
     """Say how many different rows there are.
 
-    >>> different_rows(1), different_rows(3)
-    ('there is 1 different row with a cell', 'there are 3 different rows with a cell')
+    >>> different_rows(1)
+    'there is 1 different row, blank ones left out'
+    >>> different_rows(3)
+    'there are 3 different rows, blank ones left out'
     """
     if count == 1:
-        return "there is 1 different row with a cell"
-    return f"there are {count} different rows with a cell"
+        return "there is 1 different row, blank ones left out"
+    return f"there are {count} different rows, blank ones left out"

@@ -163,7 +163,7 @@ class RowSurvey:
     def checked(self) -> Self:
         """Refuse rows of which none says anything, or one alone."""
         if not self.size:
-            raise BadRows("there are no rows with a cell and a weight", hint="give some")
+            raise BadRows("all rows are blank or have no weight", hint="give others")
         if self.size == 1:
             raise BadRows(
                 "1 sample is too few: a single row has no spread", hint="give more than one row"

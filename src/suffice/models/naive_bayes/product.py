@@ -223,7 +223,8 @@ def within_support(
     if not found:
         return table
     said = (
-        "cells that are not whole numbers, in columns that held nothing else so far: {cells}; they "
+        "cells that are not whole numbers, in columns that held only whole numbers so far: "
+        "{cells}; they "
         "are ignored"
     )
     warn(Phrase(said, cells=tuple(told)), OutsideSupport)

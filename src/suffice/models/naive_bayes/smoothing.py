@@ -71,7 +71,7 @@ def checked_smoothing(smoothing: object) -> float | str:
     if not number or not 0.0 <= float(smoothing) <= LARGEST:  # type: ignore[arg-type]
         raise BadSetting(
             f"smoothing={smoothing!r} is not known",
-            hint='a number from 0 to 1e100 (1 is Laplace\'s rule), or "held-out"',
+            hint='use a number from 0 to 1e100 (1 is Laplace\'s rule), or "held-out"',
         )
     return float(smoothing)  # type: ignore[arg-type]
 

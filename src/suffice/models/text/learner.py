@@ -72,7 +72,7 @@ class TextLearner:
         if not known:
             raise BadSetting(
                 f"smoothing={self.smoothing!r} is not known",
-                hint='a positive number (1 is Laplace\'s rule), or "held-out"',
+                hint='use a positive number (1 is Laplace\'s rule), or "held-out"',
             )
 
     @property

@@ -95,12 +95,12 @@ class TextModel:
         if self.terms is not None and self.language is not None:
             raise NotADensity(
                 "terms and bytes describe the same document twice: together they have no density",
-                hint='event="language" has one',
+                hint='use event="language", which has one',
             )
         if self.terms is not None and self.terms.family.event == COMPLEMENT:
             raise NotADensity(
                 "complement naive Bayes has scores, but no density",
-                hint='event="multinomial" has one',
+                hint='use event="multinomial", which has one',
             )
         return self.parts(documents)[0][0]
 
@@ -110,7 +110,7 @@ class TextModel:
             raise NotADensity(
                 "a model of terms knows how often words appear, not their order: it cannot write "
                 "text",
-                hint='event="language" or event="both" writes text',
+                hint='use event="language" or event="both"',
             )
         return self.language.sample(codes, rng, most)
 

@@ -193,7 +193,7 @@ def _speaker(found: object, name: str) -> _Speaker:
     make = SPEAKERS.get(type(found))
     if make is None and name == "words":
         raise BadSetting(
-            "there is a column of texts: how far out a text is cannot be told from its words",
+            "there is a column of texts: its words do not show how typical a text is",
             hint="fit without that column",
         )
     if make is None:

@@ -44,7 +44,7 @@ def clusters_page(
         ("apart", "What sets each apart", _apart(found)),
         ("pictures", "Pairs of columns", _pictures(found, album)),
         ("choice", "How many, and of which form", _choice(found, album)),
-        ("care", "What to bear in mind", listing(_care(found))),
+        ("care", "What to keep in mind", listing(_care(found))),
     ]
     kept = [part for part in parts if part[2]]
     body = "".join(
@@ -78,10 +78,10 @@ def _table(found: FoundClusters) -> str:
     ]
     heads = ("cluster", "rows", "share", "", "mean uncertainty", "rows under 90 %")
     noise = size - sum(one.rows for one in found.clusters)
-    more = f"<p>{noise:,} rows are noise, and in no cluster.</p>" if noise else ""
+    more = f"<p>{noise:,} rows are noise and belong to no cluster.</p>" if noise else ""
     said = (
-        "<p>The share is that of the model, rows that are in part of one cluster included; a row "
-        "counts in the cluster that it is most probably of.</p>"
+        "<p>Shares are those of the model, which counts a row partly in each cluster; the "
+        "rows of a cluster are those that are most probably in it.</p>"
     )
     return said + table(heads, rows, figures=(1, 2, 4, 5)) + more
 
@@ -114,13 +114,13 @@ def _pictures(found: FoundClusters, album: Album) -> str:
         album.picture(
             partial(draw_clusters, model=found.mixture, X=frame, columns=pair),
             f"the clusters over {pair[0]} and {pair[1]}",
-            f"{name(pair[0])} and {name(pair[1])}. The larger a dot, the less sure is its cluster; "
-            "ellipses are at one standard deviation, and around 95 % of the cluster.",
+            f"{name(pair[0])} and {name(pair[1])}. The larger a dot, the less certain its "
+            "cluster; ellipses mark one standard deviation and 95 % of the cluster.",
         )
         for pair in pairs
     ]
     some = (
-        f'<p class="soft">{rows.size:,} rows are drawn, by chance.</p>'
+        f'<p class="soft">{rows.size:,} rows are drawn, chosen at random.</p>'
         if rows.size < found.rows.table.size and any(drawn)
         else ""
     )
@@ -166,20 +166,20 @@ def _care(found: FoundClusters) -> list[str]:
     if not found.mixture.converged_:
         said.append("EM did not converge in the allowed steps: the fit is not at its maximum.")
     if found.rows.blank:
-        said.append(f"{found.rows.blank:,} rows without any cell are left out.")
+        said.append(f"{found.rows.blank:,} blank rows are left out.")
     if not found.rows.whole:
         said.append(f"The table is large: {found.rows.table.size:,} of its rows are on this page.")
     if isinstance(found, LatentClusters):
         said.append(
-            "Columns are taken to be independent within a cluster. Where they are not, one group "
-            "of rows may be described by several clusters."
+            "Columns are taken to be independent within a cluster. Where they are not, several "
+            "clusters may describe one group of rows."
         )
     else:
         said.append(
-            "Clusters are normal. A group of rows of another shape may be described by several."
+            "Clusters are normal. Several clusters may describe one group of another shape."
         )
     said.append(
-        "A cluster is a group of similar rows. Whether it means anything is for those to say who "
-        "know the rows."
+        "A cluster is a group of similar rows. Whether it means anything is for people who know "
+        "the data to say."
     )
     return [text(one) for one in said]

@@ -77,6 +77,6 @@ def audit_section(found: Audit | None) -> str:
         said
         + (listed if count else "")
         + listing([text(each) for each in found.findings()])
-        + '<p class="soft">Odds are those of a model, and no proof. <code>suffice audit</code> '
+        + '<p class="soft">Odds come from a model and are not a proof. <code>suffice audit</code> '
         "writes the suspects to a table, ready to be corrected.</p>"
     )

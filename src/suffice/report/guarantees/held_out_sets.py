@@ -144,8 +144,8 @@ def sets_section(found: HeldOutSets | None) -> str:
         "<code>within=&quot;class&quot;</code> promises the coverage in every class."
     )
     return (
-        "<p>A prediction set has the classes that cannot be excluded: one where the "
-        "model is sure, several where it cannot tell. Here every row was held out, and ranked "
+        "<p>A prediction set holds the classes that cannot be ruled out: one where the model is "
+        "sure, several where it is not. Here every row was held out, and ranked "
         f"among the others by what {name(found.model)} says; “held” is the share of sets with the "
         f"true class in them.{least}</p>{every}"
         f"<details><summary>Class by class</summary>{own}</details>"

@@ -71,8 +71,8 @@ class AccessTokens:
         if may_learn or (may_read and what == READ):
             return
         if may_read:
-            raise HttpProblem(403, "this token is for reading", "ask with one for learning")
+            raise HttpProblem(403, "this token is for reading", "use a token for learning")
         raise HttpProblem(
-            401, "a token is needed" if not token else "this token is not known",
+            401, "a token is needed" if not token else "unknown token",
             "send it as Authorization: Bearer TOKEN", CHALLENGE,
         )  # fmt: skip

@@ -175,7 +175,7 @@ def tensors_of(given: Sequence[object], rest: memoryview) -> list[Tensor]:
         if kind != "BYTES" and kind not in TYPES:
             raise HttpProblem(
                 400, f"input {name!r:.60} has the datatype {kind!r:.40}",
-                f"there is {', '.join(TYPES)} and BYTES",
+                f"use {', '.join(TYPES)} or BYTES",
             )  # fmt: skip
         count = int(np.prod(shape, dtype=np.int64))
         parameters = one.get("parameters")

@@ -231,10 +231,12 @@ def _model_paths(model: ServedModel, place: str, limits: ServerLimits) -> dict[s
     without_id = {k: v for k, v in learned["properties"].items() if k != "id"}
     by_rows = {**learned, "properties": without_id}
     told = {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "integer"}}}
-    idempotent = _setting("id", identity, "The id of the request: the same twice is one learning.")
+    idempotent = _setting(
+        "id", identity, "The id of the request: sent twice, its rows are learned once."
+    )
     few = _rows(model, limits)
     return {
-        place: {"get": _get("What suffice inspect says.", {"type": "object"})},
+        place: {"get": _get("What suffice inspect prints.", {"type": "object"})},
         f"{place}/predict": {"post": {
             "summary": "The class of each row, and the probability of every class.",
             "parameters": [_setting("probabilities", boolean, "Whether to include them.")],

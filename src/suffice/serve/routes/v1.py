@@ -209,7 +209,7 @@ class ModelRoutes:
         how = request.accepted()
         request.query(())
         if request.format() != JSON:
-            raise HttpProblem(415, "what to draw is asked for in JSON", '{"size": 10}')
+            raise HttpProblem(415, "the request must be JSON", '{"size": 10}')
         content = json_of(await request.body())
         return await self._app.in_thread(self._sampled, self.model, content, how)
 
@@ -228,7 +228,7 @@ class ModelRoutes:
         ):
             raise HttpProblem(413, f"{size:,} rows are too many at a time", "ask for fewer")
         if isinstance(label, (dict, list)):
-            raise BadSetting("class is not a label", hint="null draws from all")
+            raise BadSetting("class is not a label", hint="use null to draw from all classes")
         chosen = None if label is None else label_named(label_text(label) or "", model.classes)
         names, columns, labels = model.sample(size, chosen, seed)
         target = model.target or "class"
@@ -243,7 +243,10 @@ def truth(text: str | None, name: str) -> bool:
     if text is None:
         return True
     if text.lower() not in TRUTHS:
-        raise BadSetting(f"?{name}={text!r:.40} is neither true nor false", hint="true is usual")
+        raise BadSetting(
+            f"?{name}={text!r:.40} is neither true nor false",
+            hint="use true or false; true is usual",
+        )
     return TRUTHS[text.lower()]
 
 

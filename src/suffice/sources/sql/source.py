@@ -220,7 +220,7 @@ class SqlSource(ArrowSource):
         found = self.database.run(
             f"SELECT count(*) AS n FROM {rows.rows}{rows.narrowed(beyond).filter()}"
         )
-        self._why = "whole numbers beyond 2**53, which doubles do not tell apart"
+        self._why = "whole numbers beyond 2**53, which doubles cannot distinguish"
         return bool(found.column("n").to_pylist()[0])
 
     def _parts(self, rows: SqlRows, asked: Parts, wanted: Wanted) -> SumsFound | None:

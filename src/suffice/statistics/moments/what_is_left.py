@@ -51,12 +51,12 @@ def check_kinds(left: HasWidth, right: HasWidth) -> None:
     """Refuse statistics of two kinds, or of tables with different numbers of columns."""
     if type(left) is not type(right):
         raise DifferentKinds(
-            f"{type(left).__name__} and {type(right).__name__} do not add up",
+            f"{type(left).__name__} and {type(right).__name__} cannot be added",
             hint="summarize all rows by the same statistics",
         )
     if left.width != right.width:
         raise DifferentKinds(
-            f"statistics of {left.width} columns and of {right.width} columns do not add up",
+            f"statistics of {left.width} columns and of {right.width} columns cannot be added",
             hint="merge and forget rows with the same columns only",
         )
 
@@ -185,8 +185,8 @@ def refuse_leftovers(
         j = int(np.argmax(strange))
         raise ForgettingUnseen(
             Phrase(
-                "the rows to forget have the weight of all that is there, but {column} differs: "
-                "their mean is {theirs:g}, not {ours:g}, or their spread is another",
+                "the rows to forget weigh as much as all learned rows, but {column} differs: "
+                "their mean is {theirs:g}, not {ours:g}, or their spread differs",
                 column=ColumnAt(j),
                 theirs=float(gone.mean[j]),
                 ours=float(held.mean[j]),
@@ -210,8 +210,8 @@ def refuse_leftover_classes(
         c, j = (int(v[0]) for v in np.nonzero(strange))
         raise ForgettingUnseen(
             Phrase(
-                "the rows to forget have the weight of all of class {label}, but {column} has "
-                "another mean or another spread there",
+                "the rows to forget weigh as much as all of class {label}, but {column} has "
+                "a different mean or spread there",
                 label=repr(held.labels[c]),
                 column=ColumnAt(j),
             ),

@@ -87,7 +87,7 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         if name_of(columns) != "Columns" or columns.width != width:
             raise refusal("columns", f"are not the {width} of the model")
         if state["chosen"] is not None and name_of(state["chosen"]) != "Gaussian":
-            raise refusal("chosen", "says nothing about covariances")
+            raise refusal("chosen", "has no covariances")
     else:
         if name_of(columns) == "Design" or len(columns.columns) != width:
             raise refusal("columns", f"are not the {width} of the model")
@@ -116,7 +116,7 @@ def _check_stream(state: Mapping[str, Any], width: int) -> None:
         raise refusal("stream", "has other components than its mixture")
     full = name_of(model.densities) == "FullNormals"
     if stream.held is not None and full == (stream.scatters is None):
-        raise refusal("stream", "has moments of another form than its mixture")
+        raise refusal("stream", "has moments of a different form than its mixture")
 
 
 def _check_law(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
@@ -140,9 +140,9 @@ def _check_texts(state: Mapping[str, Any]) -> None:
     """Refuse a model of texts whose columns hold none, or whose documents are of other classes."""
     columns, sample, model = state["columns"], state["statistics"], state["model"]
     if name_of(columns) != "Columns" or not columns.columns:
-        raise refusal("columns", "are none of texts")
+        raise refusal("columns", "are not of texts")
     if any(column.kind != CATEGORY or column.levels for column in columns.columns):
-        raise refusal("columns", "are none of texts")
+        raise refusal("columns", "are not of texts")
     if sample is None:
         return
     if name_of(sample) != "RowSample":
@@ -155,7 +155,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
             raise refusal("statistics", "hold a document that is not text")
         weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
         if not weighs or not are_labels([row.label]) or row.label not in held:
-            raise refusal("statistics", "hold a document of no class of this model")
+            raise refusal("statistics", "hold a document of a class that this model lacks")
         if not row.cells[1].isascii() and max(row.cells[1]) > "\xff":
             raise refusal("statistics", "hold a document of symbols that are not bytes")
         held[row.label] += row.weight
@@ -167,7 +167,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
 def _check_labels(labels: tuple[object, ...], dtype: object) -> None:
     """Refuse labels that are not of the type that they are said to be."""
     if not isinstance(dtype, str) or len(dtype) > 16:
-        raise refusal("labels", "are of no type that is known")
+        raise refusal("labels", "are of an unknown type")
     kind = np.dtype(dtype).kind
     if kind != "O" and any(type(label) not in TYPES_OF.get(kind, ()) for label in labels):
         raise refusal("labels", f"are not of the type {dtype}")
@@ -205,7 +205,7 @@ def _check_path(state: Mapping[str, Any]) -> None:
             raise refusal("path", "is not there, and the model is an average over one")
         return
     if name_of(path) != "PenaltyPath":
-        raise refusal("path", "is none of penalties")
+        raise refusal("path", "is not an average over penalties")
     if averaged and any(state.get(name) is not None for name in ("found", "seen", "stream")):
         raise refusal("found", "is one fit, and the model is an average")
     if found is not None and not np.isclose(found.penalty, path.penalty, rtol=1e-9, atol=0.0):
@@ -247,7 +247,7 @@ def _check_form(form: Any, model: Any, place: str) -> None:
 
 def _check_choice(chosen: object, model: Any) -> None:
     if not isinstance(chosen, dict) or set(chosen) != {"asked", "product"}:
-        raise refusal("chosen", "says nothing about families")
+        raise refusal("chosen", "has no families")
     check_form(chosen["product"], "chosen")  # 0.0 would be equal to 0, and is no place
     if chosen["product"] != model.product:
         raise refusal("chosen", "has other families than the model")
@@ -305,11 +305,11 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         fits = isinstance(row.cells, tuple) and len(row.cells) == len(product.families)
         weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
         if not fits or not weighs or not are_labels([row.label]) or row.label not in shown:
-            raise refusal("statistics.sample", "holds a row that is none of this model")
+            raise refusal("statistics.sample", "holds a row that does not belong to this model")
         parts = zip(row.cells, product.families, product.columns, shown[row.label], strict=True)
         for cells, family, columns, levels in parts:
             if not are_cells(cells, family, len(columns), levels):
-                raise refusal("statistics.sample", "holds a row of other cells")
+                raise refusal("statistics.sample", "holds a row with other columns")
         held[row.label] += row.weight
     if any(exceeds(held[label], group.weight) for label, group in whole.groups.items()):
         raise refusal("statistics.sample", "holds more rows than were learned")
@@ -324,9 +324,9 @@ def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
         fits = one and isinstance(row.cells[0], tuple) and len(row.cells[0]) == width
         weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
         if not fits or not weighs or not are_labels([row.label]) or row.label not in held:
-            raise refusal("statistics.sample", "holds a row that is none of this model")
+            raise refusal("statistics.sample", "holds a row that does not belong to this model")
         if not all(type(cell) is float and abs(cell) != np.inf for cell in row.cells[0]):
-            raise refusal("statistics.sample", "holds a row of other cells")  # NaN is a blank
+            raise refusal("statistics.sample", "holds a row with other columns")  # NaN is a blank
         held[row.label] += row.weight
     for label, weight in zip(model.labels, model.weights.tolist(), strict=True):
         if exceeds(held[label], weight):

@@ -82,7 +82,7 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
         if (estimator == name) != (record in state):
             raise refusal(record, "is not there, or belongs to another estimator")
     if estimator in HIDDEN and state["statistics"] is not None:
-        raise refusal("statistics", "are none that a mixture could be estimated from")
+        raise refusal("statistics", "cannot be those of a mixture")
     if estimator == "LogisticRegression":
         _check_path(settings.get("penalty"), state)
     _check_priors(estimator, settings.get("priors"), model)
@@ -114,7 +114,7 @@ def _check_path(penalty: object, state: Mapping[str, object]) -> None:
     if state.get("path") is None:
         return
     if penalty not in ("auto", "average") or averaged != (penalty == "average"):
-        raise refusal("path", "is none that the settings ask for")
+        raise refusal("path", "is not what the settings ask for")
 
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> object:
@@ -194,7 +194,7 @@ def _with_own_priors(settings: Mapping[str, Any], state: Mapping[str, Any]) -> M
         return settings
     total = sum(weights)
     if not 0.0 < total < np.inf or min(weights) < 0.0:
-        raise refusal("unlabelled", "has weights of labelled rows that are none")
+        raise refusal("unlabelled", "has invalid weights of labelled rows")
     return {**settings, "priors": dict(zip(labels, [w / total for w in weights], strict=True))}
 
 
@@ -258,7 +258,7 @@ def _latent(settings: Mapping[str, object], product: Any) -> Any:
 
     alpha = checked_smoothing(settings.get("smoothing", 1.0))
     if isinstance(alpha, str) or not all(map(is_known, product.families)):
-        raise refusal("settings", "are none that hidden classes have")
+        raise refusal("settings", "cannot be those of latent classes")
     return HiddenClasses(product, alpha)
 
 

@@ -238,7 +238,7 @@ def _check_groups(value: Any, place: str, name: str) -> Sizes:
             pattern: bytes = key
             seen = pattern.count(1)
             if len(pattern) != value.width or seen + pattern.count(0) != value.width:
-                raise refusal(place, "has a pattern that is none")
+                raise refusal(place, "has an invalid pattern")
             if found.get("d", seen) != seen:
                 raise refusal(place, f"has {found['d']} columns under a pattern of {seen}")
             continue
@@ -301,7 +301,7 @@ def _text(value: Any, sizes: Sizes) -> str:
     if value.factors is not None and (sizes["m"] != many or value.factors.max() > MOST_FACTOR):
         return "has a calibration of other event models"
     if value.factors is None and many > 1:
-        return "has two event models, and nothing that weighs them"
+        return "has two event models, but no weights for them"
     for family, counts, kind in given:
         if (family is None) != (counts is None):
             return "has counts of other event models"

@@ -48,16 +48,16 @@ def _path(value: PenaltyPath, sizes: Sizes) -> str:
     if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
         return "has shares that do not add up to one"
     if (value.penalties[1:] >= value.penalties[:-1]).any():
-        return "does not go from the strongest penalty on"
+        return "does not start at the strongest penalty"
     known = set(value.judged) <= {"left-out", "folds", "nothing"}
-    return "" if known else "was judged in no way that is known"
+    return "" if known else "was judged in an unknown way"
 
 
 def _separation(value: Any, sizes: Sizes) -> str:
     if any(j >= sizes["e"] - 1 for j in value.columns):
-        return "uses columns that are not there"
+        return "uses columns that do not exist"
     if any(len(pair) != 2 or not sizes["m"] >= pair[0] > pair[1] for pair in value.pairs):
-        return "parts classes that are not there"
+        return "separates classes that do not exist"
     return "" if value.kind in ("complete", "quasi-complete") else "is of an unknown kind"
 
 

@@ -104,9 +104,9 @@ def _second_doubles(value: Any) -> str:
                         ("counts_low", "counts")):  # fmt: skip
         low = getattr(value, part, None)
         if low is not None and (np.abs(low) > LOW * getattr(value, whole) + LEFTOVER).any():
-            return "has a weight of two parts"
+            return "has a weight in two parts"
     if value.steps is not None and not np.isin(value.steps, (*PER_UNIT, np.inf)).all():
-        return "has cells on a grid that nobody looked for"
+        return "has cells on a grid without having looked for one"
     if value.scatter_low is None:
         return ""
     full = value.scatter.ndim == 2
@@ -115,7 +115,7 @@ def _second_doubles(value: Any) -> str:
         scale = np.sqrt(np.maximum(variances, 0.0))
         room = LOW * (np.multiply.outer(scale, scale) if full else np.square(scale))
     within = np.abs(value.scatter_low) <= room + TINY
-    return "" if within.all() else "has squares of two parts"
+    return "" if within.all() else "has squares in two parts"
 
 
 def exceeds(part: Any, whole: Any) -> bool:
@@ -129,7 +129,7 @@ def _tallies(value: Tallies, sizes: Sizes) -> str:
     start = 0
     for levels in value.levels:
         if not are_levels(levels):
-            return "has levels that no cell can be"
+            return "has levels that no cell can have"
         if exceeds(value.held[start : start + len(levels)].sum(), value.weight):
             return "has levels that weigh more than its rows"
         start += len(levels)
@@ -164,13 +164,13 @@ def _design(value: Design, sizes: Sizes) -> str:
     if value.kept is None:
         return "" if sizes.setdefault("d", width) == width else "has other means than columns"
     inside = not value.kept.size or int(value.kept[-1]) < width
-    return "" if inside and (np.diff(value.kept) > 0).all() else "keeps columns that are not there"
+    return "" if inside and (np.diff(value.kept) > 0).all() else "keeps columns that do not exist"
 
 
 def _origin(value: Any) -> str:
     """The second double of an origin is what rounding leaves of the first."""
     room = LOW * (np.abs(value.origin) + value.scale)
-    return "has an origin of two parts" if (np.abs(value.origin_low) > room).any() else ""
+    return "has an origin in two parts" if (np.abs(value.origin_low) > room).any() else ""
 
 
 def _full(value: FullNormals | FullStudents, sizes: Sizes) -> str:
@@ -206,7 +206,7 @@ def _diagonal(value: DiagonalNormals | DiagonalStudents, sizes: Sizes) -> str:
         return "has deviations of other classes"
     with np.errstate(over="ignore"):  # one for all columns may be large beside a small unit
         raw = (value.deviations * value.scale)[:, value.active]
-    return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
+    return "" if raw.max(initial=0.0) < LARGEST else "has deviations larger than any fit can have"
 
 
 def _full_students(value: FullStudents, sizes: Sizes) -> str:
@@ -227,8 +227,10 @@ def _students(value: Any) -> str:
 
 def _averaged_laws(value: AveragedLaws, sizes: Sizes) -> str:
     if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
-        return "has a law without a share"
-    return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of another sum than 1"
+        return "has a distribution without a share"
+    return (
+        "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares that do not add up to 1"
+    )
 
 
 def _student(value: StudentColumns, sizes: Sizes) -> str:  # noqa: ARG001
@@ -236,7 +238,7 @@ def _student(value: StudentColumns, sizes: Sizes) -> str:  # noqa: ARG001
         return why
     with np.errstate(over="ignore"):
         raw = (value.spreads * value.scale)[:, value.active]
-    return "" if raw.max(initial=0.0) < LARGEST else "has scales beyond all that can be fitted"
+    return "" if raw.max(initial=0.0) < LARGEST else "has scales larger than any fit can have"
 
 
 def laws_flaw(value: Any, sizes: Sizes) -> str:
@@ -244,7 +246,7 @@ def laws_flaw(value: Any, sizes: Sizes) -> str:
     if why := value.flaw(sizes):
         return str(why)
     known = all(map(are_levels, getattr(value, "levels", ())))
-    return "" if known else "has levels that no cell can be"
+    return "" if known else "has levels that no cell can have"
 
 
 def priors(value: GenerativeModel | NaiveBayesModel | TextRecord, sizes: Sizes) -> str:
@@ -276,7 +278,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     if isinstance(blank, range) or any(a >= b for a, b in pairwise(blank)):
         return "has blank columns that are not in order"
     if blank and blank[-1] >= len(every):
-        return "has blank columns that are not there"
+        return "has blank columns that do not exist"
     for law in value.laws:
         documents = getattr(law, "documents", None)
         if documents is not None and not np.allclose(documents, value.weights, rtol=1e-6):
@@ -286,7 +288,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     if (value.shares is None) != (value.temperatures is None):
         return "has temperatures without shares, or shares without temperatures"
     if value.shares is not None and not abs(float(value.shares.sum()) - 1.0) < 1e-6:
-        return "has shares of another sum than 1"
+        return "has shares that do not add up to 1"
     scores = not all(law.is_density for law in value.laws)
     return "" if scores else priors(value, sizes)
 
@@ -347,7 +349,7 @@ def _mixture_stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     squares += [] if value.scatters is None else list(value.scatters)
     # Sums of differences: what rounding leaves of a direction without variance may be below zero.
     sound = all(is_sum_of_squares(one, np.abs(np.diagonal(one)) * ROUNDING) for one in squares)
-    return "" if sound else "has moments of no squares"
+    return "" if sound else "has no squares among its moments"
 
 
 def _law(value: Normal, sizes: Sizes) -> str:
@@ -365,7 +367,7 @@ def _spread(value: Spread, sizes: Sizes) -> str:
         return "has directions that are not at right angles"
     lengths = value.lengths
     if lengths.max(initial=0.0) > 2.0 * sizes["d"] or lengths.min(initial=1.0) < LEAST:
-        return "has lengths that no correlations have"
+        return "has lengths that correlations cannot have"
     return "varies where it is constant" if directions[constant].any() else ""
 
 

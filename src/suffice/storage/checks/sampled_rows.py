@@ -44,12 +44,12 @@ def check_pool(state: Mapping[str, Any]) -> None:
         )
     known = set(model.members) <= set(MEMBERS) and FALLBACK in model.members
     if not known or len(set(model.members)) < len(model.members):
-        raise refusal("model.members", "are not those that a pool may have, each once")
+        raise refusal("model.members", "are not members of a pool, each once")
     plain = name_of(columns) == "Columns"
     if not plain or tuple(column.kind for column in columns.columns) != model.kinds:
         raise refusal("columns", "are not those of the model")
     if any(column.levels for column in columns.columns) or state["chosen"] is not None:
-        raise refusal("columns", "say more than a pool knows")
+        raise refusal("columns", "say more than a pool stores")
     _check_texts(model)
     _check_statistics(statistics, model)
     _check_rows(statistics, model)
@@ -90,11 +90,11 @@ def _check_rows(statistics: Any, model: Any) -> None:
     for row in sample.rows.values():
         weighs = type(row.weight) is float and 0.0 < row.weight < np.inf
         if not weighs or not are_labels([row.label]) or row.label not in held:
-            raise refusal(SAMPLE, "holds a row that is none of this model")
+            raise refusal(SAMPLE, "holds a row that does not belong to this model")
         if not _are_cells(row.cells, model.kinds):
-            raise refusal(SAMPLE, "holds a row of other cells")
+            raise refusal(SAMPLE, "holds a row with other columns")
         if any(not isinstance(row.cells[j], str | None) for j in model.text_places):
-            raise refusal(SAMPLE, "holds a row whose text is none")
+            raise refusal(SAMPLE, "holds a row without a valid text")
         held[row.label] += row.weight
     groups = statistics.held.groups
     if any(exceeds(held[label], group.weight) for label, group in groups.items()):

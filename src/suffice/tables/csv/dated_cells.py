@@ -100,7 +100,7 @@ def spelling_of_dates(
             f"cells that "
         )
         are = "is" if others == 1 else "are"
-        return DateFound(None, f"{said}are not blank {are} none" if few and mark else "")
+        return DateFound(None, f"{said}are not blank {are} not dates" if few and mark else "")
     if held.clocks and held.dates:
         one, two = _named(first, CLOCK), _named(first, DATE)
         return DateFound(None, f"{one} is a time without a date, {two} is a date")
@@ -112,7 +112,8 @@ def spelling_of_dates(
     if not held.orders:
         one, two = _named(first, "not dmy"), _named(first, "not mdy")
         return DateFound(
-            None, f"{one} is not a date with the day first, and {two} none with the month"
+            None,
+            f"{one} is not a date with the day first, and {two} is not one with the month first",
         )
     open_ones = [one for one in ORDERS if one in held.orders]
     chosen = order or (open_ones[0] if len(open_ones) == 1 else usual)

@@ -325,7 +325,7 @@ def _not_one_thing(seen: ColumnEvidence, *, units: bool) -> str:
     if 0 < held.percents < total:
         return (
             f"{_named(seen, 'percent')} is a percentage, and {total - held.percents:,} of "
-            f"{total:,} cells that are not blank are none"
+            f"{total:,} cells that are not blank are not"
         )
     currencies, found = (list(held.affixes[what]) for what in ("currency", "unit"))
     if len(currencies) > 1:

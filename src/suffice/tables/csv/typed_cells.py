@@ -90,5 +90,5 @@ def _refusal(cell: str, kind: str, place: str) -> NotANumber | NotFinite:
     what = "a number" if kind == NUMBER else "true or false"
     return NotANumber(
         f"{place}: {cell!r:.60} is not {what}",
-        hint="the column has had nothing else so far; leave the cell empty if it is not known",
+        hint="all other cells of the column are; leave the cell empty if it is not known",
     )

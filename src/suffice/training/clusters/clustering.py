@@ -63,8 +63,8 @@ def cluster_rows(
     what = "cell" if rows.mixed else "number"
     if size < 2:
         raise BadRows(
-            f"{rows.place} has {size or 'no'} row{'s' * (size != 1)} with a {what}: nothing to "
-            "tell apart",
+            f"{rows.place} has {size or 'no'} row{'s' * (size != 1)} with a {what}: at least two "
+            "are needed",
             hint="give more than one row",
         )
     fewest = components[0] if isinstance(components, range) else components

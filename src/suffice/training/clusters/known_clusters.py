@@ -51,12 +51,12 @@ def clusters_of(
     there = None if found is None else with_a_cell(found.table)
     if found is None or there is None or not there.any():
         raise BadRows(
-            f"{rows.table.name} has no row with a cell in the columns of {model}",
+            f"{rows.table.name}: all rows are blank in the columns of {model}",
             hint="give a table with rows that the clusters are about",
         )
     blank = int((~there).sum())
     if blank:
-        many = "row has no cell and is" if blank == 1 else "rows have no cell and are"
+        many = "blank row is" if blank == 1 else "blank rows are"
         hooks.note(f"{blank:,} {many} left out")
     if not whole:
         hooks.note(f"the first {size:,} rows are used: the table is large")

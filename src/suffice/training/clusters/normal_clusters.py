@@ -23,11 +23,11 @@ APART = 0.5
 medium effect."""
 LONGEST = 6
 """Digits after the point of a mean; with more, an exponent is easier to read."""
-SIZES = {"E": "one size", "V": "sizes of their own"}
+SIZES = {"E": "one size", "V": "different sizes"}
 """What the first letter of a form says of clusters: their volume."""
-SHAPES = {"E": "one shape", "V": "shapes of their own"}
+SHAPES = {"E": "one shape", "V": "different shapes"}
 """What the second letter says."""
-DIRECTIONS = {"E": "one direction", "V": "directions of their own"}
+DIRECTIONS = {"E": "one direction", "V": "different directions"}
 """What the third letter says."""
 
 
@@ -115,7 +115,7 @@ def form_in_words(form: str, components: int, width: int) -> str:
     """Return what three letters say of clusters.
 
     >>> form_in_words("VEV", 3, 4)
-    'ellipsoids of sizes of their own, one shape and directions of their own'
+    'ellipsoids of different sizes, one shape and different directions'
     >>> form_in_words("EII", 3, 4), form_in_words("VII", 2, 1), form_in_words("VVV", 1, 4)
     ('balls of one size', 'spreads of their own', 'an ellipsoid of any direction')
     """

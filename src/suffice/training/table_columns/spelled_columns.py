@@ -74,7 +74,7 @@ def spelled_frame(
         declared = reading.columns.get(name)
         if declared in DATES and table.kinds[j] != CATEGORY and name not in dates:
             raise NotANumber(
-                f"{name} is declared a date: in a frame a column of type {table.kinds[j]} is none",
+                f"{name} is declared a date, but its frame column is of type {table.kinds[j]}",
                 hint="convert the column to the frame library's own type of dates",
             )
         if declared in AS_WRITTEN:

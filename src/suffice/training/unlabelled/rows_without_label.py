@@ -134,7 +134,7 @@ def joined(tables: Sequence[Table], place: str) -> Table:
         ]
         if unlike:
             raise BadRows(
-                f"{place}: {listed(unlike)} holds other things in rows without a label",
+                f"{place}: {listed(unlike)} holds cells of another kind in rows without a label",
                 hint="columns hold numbers in all rows, or words in all of them",
             )
     cells = [np.concatenate([table.column(j) for table in tables]) for j in range(first.width)]

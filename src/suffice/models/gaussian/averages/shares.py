@@ -77,7 +77,7 @@ def checked_temperature(temperature: object, words: tuple[str, ...]) -> float | 
         known = "".join(f', or "{word}"' for word in words)
         raise BadSetting(
             f"temperature={temperature!r} is not known",
-            hint=f"a number above 0 (1 changes nothing), None{known}",
+            hint=f"use a number above 0 (1 changes nothing), None{known}",
         )
     return float(temperature)  # type: ignore[arg-type]
 

@@ -55,7 +55,7 @@ def check_factors(family: Gaussian) -> None:
         if getattr(family, name) != usual:
             raise BadSetting(
                 f"{name}={getattr(family, name)!r} does not apply to factors: their covariance "
-                "is the most likely one",
+                "is the maximum-likelihood one",
                 hint=f"leave {name} out, or factors",
             )
 
@@ -80,7 +80,7 @@ def factor_normals(family: Gaussian, summary: ClassSummary) -> tuple[FactorNorma
         places = np.flatnonzero(summary.active)[heywood]
         notes.append(
             Note(
-                "factors explain these columns whole",
+                "factors explain all variance of these columns",
                 "0.5 % of a column's variance is kept as its own",
                 tuple(int(j) for j in places),
                 silent=True,
@@ -158,8 +158,8 @@ def _of_covariance(
     width, asked = len(covariance), family.factors
     if asked != AUTO and int(asked or 0) >= summary.width:
         raise BadSetting(
-            f"factors={asked} of {summary.width} columns explain nothing: as many factors as "
-            "columns are any covariance",
+            f"factors={asked} of {summary.width} columns are too many: as many factors as "
+            "columns describe any covariance",
             hint=f"use fewer than {summary.width} factors, or leave factors out",
         )
     if width < 2:

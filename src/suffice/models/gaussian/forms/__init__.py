@@ -27,14 +27,14 @@ UNIT_FORMS = ("EII", "VII", "EEV", "VEV", "EVE", "VVE")
 The other eight say the same of a table in any units."""
 IN_WORDS = {
     "EII": "all classes have one variance, the same for all columns",
-    "VEI": "columns are independent; variances of a class are those of others, times a number",
-    "EVI": "columns are independent, with variances of each class and of one volume",
-    "VEE": "covariances of a class are those of others, times a number",
-    "EVE": "classes have common axes and one volume, with lengths of their own",
-    "VVE": "classes have common axes, with lengths of their own",
-    "EEV": "classes have one size and shape, turned",
-    "VEV": "classes have one shape, turned and of their own size",
-    "EVV": "each class has its own covariance, of one volume",
+    "VEI": "columns are independent; the variances of the classes are proportional",
+    "EVI": "columns are independent; each class has its own variances, all of the same volume",
+    "VEE": "the covariances of the classes are proportional",
+    "EVE": "classes share axes and volume, but not the lengths along the axes",
+    "VVE": "classes share axes, but not the lengths along them",
+    "EEV": "classes share size and shape, but not orientation",
+    "VEV": "classes share the shape, but not size or orientation",
+    "EVV": "each class has its own covariance, all of the same volume",
 }
 """What the nine assume, for people."""
 

@@ -40,7 +40,7 @@ def ellipse(spread: Spread, reach: float, points: int) -> FloatArray:
     """Return a closed curve at Mahalanobis distance `reach` about zero, in the plane."""
     if len(spread.scale) != 2:
         raise BadSetting(
-            f"a contour is drawn in 2 columns, this law has {len(spread.scale)}",
+            f"a contour needs 2 columns, this distribution has {len(spread.scale)}",
             hint="take marginal([i, j]) first",
         )
     if points < 2:
@@ -61,11 +61,14 @@ def radius(mass: float | None, sigmas: float | None, rank: int) -> float:
         )
     if sigmas is not None:
         if not 0.0 <= sigmas < math.inf:
-            raise BadSetting(f"sigmas={sigmas:g} is not a radius", hint="2 is a common choice")
+            raise BadSetting(f"sigmas={sigmas:g} is not a radius", hint="use for instance 2")
         return sigmas
     assert mass is not None
     if not 0.0 <= mass < 1.0:
-        raise BadSetting(f"mass={mass:g} is not in [0, 1)", hint="0.9 encloses nine draws in ten")
+        raise BadSetting(
+            f"mass={mass:g} is not in [0, 1)",
+            hint="use for instance 0.9, which encloses nine draws in ten",
+        )
     if rank == 2:
         return math.sqrt(-2.0 * math.log1p(-mass))
     return float(normal_quantile(0.5 + 0.5 * mass))

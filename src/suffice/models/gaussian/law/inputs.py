@@ -49,7 +49,7 @@ def checked_mean(values: ArrayLike) -> FloatArray:
     mean = _numbers(values, "mean")
     if mean.ndim != 1 or len(mean) == 0:
         raise BadSetting(
-            f"the mean has shape {mean.shape}; it must be one number a column",
+            f"the mean has shape {mean.shape}; it must have one number per column",
             hint="in one dimension: mean [0.0], covariance [[1.0]]",
         )
     if not np.isfinite(mean).all():
@@ -66,7 +66,7 @@ def checked_covariance(values: ArrayLike, width: int) -> FloatArray:
     matrix = _numbers(values, "covariance")
     if matrix.shape != (width, width):
         raise BadMatrix(
-            f"the covariance has shape {matrix.shape}; the mean asks for ({width}, {width})",
+            f"the covariance has shape {matrix.shape}; the mean requires ({width}, {width})",
             hint="one row and one column for each entry of the mean",
         )
     if not np.isfinite(matrix).all():
@@ -80,7 +80,7 @@ def checked_covariance(values: ArrayLike, width: int) -> FloatArray:
         j = int(np.argmin(variances))
         raise BadMatrix(
             f"covariance[{j}, {j}] is {variances[j]:g}: a variance is never negative",
-            hint="did the matrix lose digits in a subtraction, or is it no covariance?",
+            hint="did the matrix lose digits in a subtraction, or is it not a covariance?",
         )
     deviations = np.sqrt(variances)
     _refuse_asymmetric(matrix, deviations)
@@ -131,7 +131,7 @@ def checked_rows(rows: ArrayLike, width: int) -> FloatArray:
     x = np.asarray(rows, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != width:
         raise BadRows(
-            f"rows of shape {x.shape}; this law has {width} columns",
+            f"rows of shape {x.shape}; this distribution has {width} columns",
             hint="give an array of shape (rows, columns)",
         )
     return x

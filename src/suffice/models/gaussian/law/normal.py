@@ -187,7 +187,9 @@ class Normal:
     def sample(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Return `size` rows μ + Lz, z standard normal of length r."""
         if size < 0:
-            raise BadSetting(f"size={size} rows cannot be drawn", hint="0 or more can")
+            raise BadSetting(
+                f"size={size} rows cannot be drawn", hint="use a whole number of at least 0"
+            )
         z = rng.standard_normal((size, self.rank))
         return self.mean + z @ self.spread.triangle.T
 

@@ -147,8 +147,8 @@ def _all_anew(family: Gaussian, summary: ClassSummary, z: FloatArray) -> Downdat
     if len(z) > MOST_REFITS:
         what = "covariance" if family.factors is None else "factors"
         raise BadSetting(
-            f'{what}="{getattr(family, what)}" has no formula for rows left out: {len(z):,} rows '
-            "would be as many refits",
+            f'{what}="{getattr(family, what)}" has no leave-one-out formula: {len(z):,} rows '
+            "would need as many refits",
             hint=f"ask about {MOST_REFITS:,} rows at most, or use cross-validation",
         )
     shape = len(z), summary.size

@@ -33,7 +33,7 @@ class AveragedLaws:
     """The log odds of two classes are no one sum over the columns."""
     not_flat = (
         "an average of several",
-        "without average and predictive, and at one temperature, there is one",
+        "leave average and predictive out, and use one temperature",
     )
     """Why boundaries are not flat, and what has flat ones."""
 

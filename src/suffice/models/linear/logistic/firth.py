@@ -113,7 +113,7 @@ def fit_firth(
     size = objective.shape[0] * objective.shape[1]
     if size > MOST_COEFFICIENTS:
         raise BadSetting(
-            f"Firth's correction of {size} coefficients needs the inverse of as large a matrix",
+            f"Firth's correction of {size} coefficients needs the inverse of a matrix of that size",
             hint=f"it is made for up to {MOST_COEFFICIENTS}: use a penalty, or fewer columns",
         )
     affordable = affordable_passes(len(objective.loss), size)
@@ -129,7 +129,7 @@ def fit_firth(
         if here is None:
             raise BadSetting(
                 f"the information about {size} coefficients is singular",
-                hint="drop columns that others add up to, or use a penalty",
+                hint="drop columns that are sums of others, or use a penalty",
             )
         if start is not None and np.isfinite(start).all():
             there = problem.first_pass(objective.place(start))

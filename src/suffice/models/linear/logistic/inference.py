@@ -33,9 +33,9 @@ class Wald(NamedTuple):
 def checked_level(level: float) -> float:
     """Return the level of an interval, refused unless it is a share between 0 and 1."""
     if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.number)):
-        raise BadSetting(f"level={level!r} is not a number", hint="say level=0.95 for 95 %")
+        raise BadSetting(f"level={level!r} is not a number", hint="use level=0.95 for 95 %")
     if not 0.0 < level < 1.0:
-        hint = f"say level={level / 100.0:g}" if 1.0 < level < 100.0 else "say level=0.95 for 95 %"
+        hint = f"say level={level / 100.0:g}" if 1.0 < level < 100.0 else "use level=0.95 for 95 %"
         raise BadSetting(f"level={level:g} is not between 0 and 1", hint=hint)
     return float(level)
 

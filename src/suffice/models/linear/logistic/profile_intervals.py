@@ -261,7 +261,7 @@ class Profile:
             here, seen = there, _Reduced.of(there, basis)
         if here.value < target and self._away(here) > SEPARATED_DISTANCE * size:
             return np.inf  # rounding kept it from going on
-        warn("the end of a profile interval was not found to all its digits", DidNotConverge)
+        warn("the end of a profile interval was found only approximately", DidNotConverge)
         return s if here.value < target else inside
 
     def _away(self, here: Point) -> float:

@@ -130,7 +130,7 @@ class LogisticFit:
                 if self.separation is not None
                 else "it is not known whether the likelihood has a maximum: use a penalty"
                 if self.undecided is not None
-                else "ask for them at the fit: standard_errors=True",
+                else "fit with standard_errors=True",
             )
         m, width = self.theta.shape
         blocks = self.covariance_.reshape(m, width, m, width)

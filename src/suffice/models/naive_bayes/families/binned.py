@@ -71,7 +71,7 @@ class Binned(BaseFamily):
         whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
         if not whole or self.bins < 1:
             raise BadSetting(
-                f"bins={self.bins!r} is not a number of bins", hint="at least 1; 10 is usual"
+                f"bins={self.bins!r} is not a number of bins", hint="use at least 1; 10 is usual"
             )
         if self.edges is None:
             return
@@ -83,7 +83,7 @@ class Binned(BaseFamily):
             or any(a >= b for a, b in pairwise(edges))
         ):
             raise BadSetting(
-                f"edges={self.edges!r:.80} do not cut a line into bins",
+                f"edges={self.edges!r:.80} are not valid edges of bins",
                 hint="give at least two finite numbers, each larger than the one before",
             )
         object.__setattr__(self, "edges", tuple(float(e) for e in edges))

@@ -75,7 +75,7 @@ class Multinomial(BaseFamily):
         if not isinstance(self.boolean, (bool, np.bool_)):
             raise BadSetting(
                 f"boolean={self.boolean!r} is neither True nor False",
-                hint="True counts a word once a row",
+                hint="use True to count a word once per row",
             )
 
     def read(

@@ -236,15 +236,15 @@ class TextWordColumns(BaseLaws):
     def carrier(self, block: TextCells) -> FloatArray:  # noqa: ARG002
         """Refuse: what is believed in part is no density."""
         raise NotADensity(
-            "a column of texts is believed in part: rows with one have no density",
+            "a text column counts only in part, so rows with one have no density",
             hint="predict, explain and leave_one_out need none; fit without that column",
         )
 
     def sample(self, codes: IntArray, rng: np.random.Generator) -> TextCells:  # noqa: ARG002
         """Refuse: words are kept as numbers."""
         raise NotADensity(
-            "a column of texts is known by the numbers of its words, and not by the words: it "
-            "cannot be drawn",
+            "a text column is kept as hash numbers of its words, not as words, so it cannot be "
+            "sampled",
             hint="fit without that column to draw rows of the others; "
             'TextClassifier("language") writes text',
         )
