@@ -112,8 +112,8 @@ def test_a_target_of_many_whole_numbers_is_asked_about(run: Any, tmp_path: Path)
     with pytest.raises(BadLabels, match=r"30 different whole numbers .* or names of") as no:
         suffice.train(table, target="age", model="gda")
     assert no.value.hint == (
-        "bins=\"4\" cuts a quantity into classes of as many rows; columns={'age': 'category'} says "
-        "that these are classes"
+        "bins=\"4\" cuts a quantity into classes of about equal size; columns={'age': 'category'} "
+        "declares that these are classes"
     )
     found = suffice.train(table, target="age", model="gda", columns={"age": "category"})
     assert found.estimator.classes_.tolist() == list(range(18, 48))

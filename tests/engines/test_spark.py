@@ -300,7 +300,7 @@ def test_predictions_of_a_model_without_names_need_them(spark: Any) -> None:
     frame = spark.createDataFrame([(0.5, 1.0), (1.0, 6.0)], "b double, a double")
     with pytest.raises(BadSetting, match="without column names"):
         predictions(model, frame)
-    with pytest.raises(ColumnMismatch, match="1 columns are named, and the model looks at 2"):
+    with pytest.raises(ColumnMismatch, match="1 columns are named, but the model uses 2"):
         predictions(model, frame, columns=["a"])
     rows = predictions(model, frame, columns=["a", "b"]).collect()
     assert [row.prediction for row in rows] == model.predict([[1.0, 0.5], [6.0, 1.0]]).tolist()

@@ -180,7 +180,7 @@ def test_where_there_is_nothing_to_test_it_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("distance", "words"),
-    [(0.5, "rejects too rarely"), (2.5, ""), (4.5, "few rows are in doubt")],
+    [(0.5, "rejects too rarely"), (2.5, ""), (4.5, "few rows are uncertain")],
 )
 def test_the_range_of_the_chi_squared_is_told(distance: float, words: str) -> None:
     rows, labels = drawn("normal", 2000, distance, np.random.default_rng(8))

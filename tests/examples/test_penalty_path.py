@@ -110,7 +110,7 @@ def test_a_stream_goes_on_with_the_chosen_penalty() -> None:
     alone = LogisticRegression(chosen).fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
     np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X), atol=1e-6)
     assert model.penalty_ == chosen
-    with pytest.raises(BadSetting, match="a stream from the first row on needs a number"):
+    with pytest.raises(BadSetting, match="for a stream, give a number"):
         LogisticRegression("auto").partial_fit(X, y)
     with pytest.raises(BadSetting, match="an average has no θ"):
         LogisticRegression("average").fit(X, y).partial_fit(X, y)

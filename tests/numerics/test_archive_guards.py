@@ -85,7 +85,7 @@ def test_a_file_that_does_not_end_like_one_is_refused(end: bytes) -> None:
 
 def test_a_small_file_does_not_count_its_members_like_a_large_one() -> None:
     data = file_of("shared")[0]
-    refused(data[:-22] + b"PK\x06\x07" + bytes(16) + data[-22:], "or says so in an unusual way")
+    refused(data[:-22] + b"PK\x06\x07" + bytes(16) + data[-22:], "or its directory is unusual")
 
 
 def test_a_description_that_could_not_be_read_is_not_written(

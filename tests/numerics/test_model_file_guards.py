@@ -225,7 +225,7 @@ SOUND: dict[str, Case] = {
         "held out", ("statistics", "sample", "limit"), 0,
     ),
     # Forms of fields
-    "statistics.limit holds what is not a number": ("texts", ("statistics", "limit"), float("nan")),
+    "statistics.limit holds a value that is not a number": ("texts", ("statistics", "limit"), float("nan")),
     ".usual holds nan to nan, which no float is": (
         "shared", (*STATISTICS, "usual"), np.full(3, np.nan),
     ),
@@ -581,7 +581,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     "model has other priors than its settings": (
         "shared", {"priors": {"a": 0.8, "b": 0.1, "c": 0.1}}, None,
     ),
-    "model is not smoothed as its settings say": ("texts", {"smoothing": 0.5}, None),
+    "model is not smoothed according to its settings": ("texts", {"smoothing": 0.5}, None),
     "path is not what the settings ask for": ("penalty, chosen", {"penalty": 1.0}, None),
     "mixture is not there, or belongs to another estimator": (
         "mixture", {}, ("", (), lambda state: {k: v for k, v in state.items() if k != "mixture"}),

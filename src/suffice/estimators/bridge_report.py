@@ -217,7 +217,7 @@ def score_test_line(test: ScoreTest) -> str:
     'Test that both aim at the same θ: T = 5.023 on 3 degrees of freedom, p = 0.1701 by χ².'
     """
     if not test.degrees_of_freedom:
-        return "No test: GDA leaves no row in doubt."
+        return "No test: GDA is certain of every row."
     by = f"{test.draws} bootstrap draws" if test.draws else "χ²"
     return (
         f"Test that both aim at the same θ: T = {test.statistic:.4g} on "
@@ -233,7 +233,7 @@ def verdict(test: ScoreTest) -> str:
     that the laws are others, and not how much that matters.
     """
     if not test.degrees_of_freedom:
-        return "Nothing to compare: where GDA leaves no row in doubt, no row can contradict it."
+        return "Nothing to compare: where GDA is certain of every row, no row can contradict it."
     chance = f"p = {p_value(test.p_value)}"
     if test.p_value >= SOME:
         return (
@@ -270,16 +270,16 @@ def reservations(bridge: Bridge, logistic: LogisticFit) -> list[str]:
     if reach < NEAR:
         found.append(
             f"The means are only {reach:.2g} standard deviations apart: both θ are nearly the same "
-            "whatever the truth is, and χ² rejects too rarely. bootstrap=199 comes closer."
+            "whatever the truth is, and χ² rejects too rarely. bootstrap=199 is more accurate."
         )
     elif reach > FAR:
         found.append(
-            f"The means are up to {reach:.2g} standard deviations apart: few rows are in doubt, "
-            "and χ² is not a good guide. bootstrap=199 is a better one."
+            f"The means are up to {reach:.2g} standard deviations apart: few rows are uncertain, "
+            "and χ² is a poor approximation. bootstrap=199 is more accurate."
         )
     elif rows < FEW:
         found.append(
-            f"There are {rows:.2g} rows for each degree of freedom, and χ² is rough. "
-            "bootstrap=199 is a better guide."
+            f"There are {rows:.2g} rows for each degree of freedom, and χ² is a rough "
+            "approximation. bootstrap=199 is more accurate."
         )
     return found

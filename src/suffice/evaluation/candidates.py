@@ -195,7 +195,7 @@ def _checked(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise BadSetting(
-            f"more than one model is called {listed(twice)}", hint="give each a name of its own"
+            f"more than one model is called {listed(twice)}", hint="give each a different name"
         )
     return found
 

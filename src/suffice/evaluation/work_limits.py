@@ -190,7 +190,7 @@ class CurvePlan:
         notes = [f"Learning curves have {FEWEST_SPLITS} splits and {end}: more would take long"]
         gone = [one.name for one in drawn if one not in kept]
         if gone:
-            notes.append(f"{listed(gone)} would take too long for a learning curve: there is none")
+            notes.append(f"{listed(gone)} would take too long for a learning curve, so it has none")
         return cls(tuple(kept), sizes, FEWEST_SPLITS, tuple(notes))
 
 

@@ -266,7 +266,7 @@ def _numbers(chunk: Chunk) -> object:
             if kind != NUMBER
         ]
         raise NotANumber(
-            f"{listed(words)} hold no numbers",
+            f"{listed(words)} are not numeric",
             hint="give an estimator, such as GaussianDiscriminant(): it codes categories",
         )
     return table.matrix

@@ -38,7 +38,7 @@ class StatisticsLeftOut:
         """Refuse to be looked at."""
         if name.startswith("__"):
             raise AttributeError(name)
-        _refuse(f"say anything about {name}")
+        _refuse(f"answer {name}")
 
 
 def check_nothing_left_out(*statistics: object) -> None:

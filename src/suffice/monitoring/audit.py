@@ -110,8 +110,8 @@ class Audit:
         if self.conflicts:
             rows = sum(len(each.rows) for each in self.conflicts)
             found.append(
-                f"{rows} rows in {len(self.conflicts)} groups equal others with a different label: "
-                "no model can tell them apart"
+                f"{rows} rows in {len(self.conflicts)} groups equal others with a different "
+                "label: no model can distinguish them"
             )
         if self.near_duplicates:
             equal = sum(pair.equal for pair in self.near_duplicates)

@@ -220,7 +220,7 @@ def _of_family(model: Any, j: int, name: str) -> ColumnLaw:
     if law.is_density and not law.by_column:
         raise NotADensity(
             f"{name} is one of {len(learned.product.columns[group])} counts that form one "
-            "distribution: it has none of its own",
+            "distribution: it has no distribution of its own",
             hint=f"parameters_[{name!r}] has its share in every class",
         )
     found: ColumnLaw = law.picture(place, name)

@@ -190,7 +190,7 @@ class TextTable:
         if len(data) < len(self.columns):
             raise BadSetting(
                 f"the table has two columns of one name among {listed(data)}",
-                hint="give each TableColumn a name of its own",
+                hint="give each TableColumn a different name",
             )
         return nw.from_dict(data, schema=schema, backend=backend).to_native()
 

@@ -291,7 +291,7 @@ WORDS = {
         "Boundaries are flat. Blank cells are integrated out."
     ),
     "qda": (
-        "Rows of a class are normal, each class with a covariance of its own (QDA). Boundaries are "
+        "Rows of a class are normal, each class with its own covariance (QDA). Boundaries are "
         "curved. Many parameters: it needs many rows."
     ),
     "gda-auto": (

@@ -37,7 +37,7 @@ def refuse_label(value: Any, row: int) -> NoReturn:
     if is_blank(value):
         raise BadLabels(
             Phrase("Input y contains NaN. Row {row.number} has no label", row=RowAt(row)),
-            hint="drop the rows without a label, or give them one of their own: 'unknown'",
+            hint="drop the rows without a label, or give them a label such as 'unknown'",
         )
     if math.isinf(value):
         raise BadLabels(

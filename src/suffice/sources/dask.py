@@ -151,7 +151,7 @@ def _dask_at_work(name: str) -> Iterator[None]:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise BadRows(
             f"{name} cannot be read: {lines[0]:.300}",
-            hint="does len(frame) work? What Dask says in full is above",
+            hint="does len(frame) work? The full message of Dask is above",
         ) from error
 
 

@@ -174,12 +174,12 @@ def _model_columns(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]
     if columns is None:
         raise BadSetting(
             "the model was fitted on rows without column names, and Spark finds columns by name",
-            hint='say which columns it looks at, in their order: columns=["x", ...]',
+            hint='name the columns of the model, in their order: columns=["x", ...]',
         )
     width = int(model.n_features_in_)
     if len(columns) != width:
         raise ColumnMismatch(
-            f"{len(columns)} columns are named, and the model looks at {width}",
+            f"{len(columns)} columns are named, but the model uses {width}",
             hint="name them in the order in which it was fitted",
         )
     return tuple(columns)
@@ -295,4 +295,4 @@ def refusal_of(text: str, name: str) -> SufficeError:
         said = f"{name}: a worker of Spark failed: {raised[-1]:.300}"
     else:
         said = f"{name} cannot be read: {[*lines, 'Spark does not say why'][0]:.300}"
-    return BadRows(said, hint="does frame.count() work? What Spark says in full is above")
+    return BadRows(said, hint="does frame.count() work? The full message of Spark is above")

@@ -143,7 +143,7 @@ def checked_factor(factor: float) -> float:
     if not 0.0 <= factor < float("inf"):
         raise BadSetting(
             f"cannot scale statistics by {factor!r}",
-            hint="use a finite factor of at least 0, for instance 0.99 to fade what is old",
+            hint="use a finite factor of at least 0, for instance 0.99 to fade old rows",
         )
     return float(factor)
 

@@ -262,13 +262,13 @@ def _check_end(file: IO[bytes]) -> None:
     file.seek(max(size - END - 20, 0))
     extended = file.read(4) == b"PK\x06\x07"
     if many > len(MEMBERS) or (extended and size < zipfile.ZIP64_LIMIT):
-        raise _Damage(f"it has {many} members, or says so in an unusual way")
+        raise _Damage(f"it has {many} members, or its directory is unusual")
 
 
 def _members(archive: zipfile.ZipFile, room: int) -> tuple[dict[str, Any], StoredArrays]:
     entries = {entry.filename: entry for entry in archive.infolist()}
     if len(entries) < len(archive.infolist()):
-        raise _Damage("a member is there twice")
+        raise _Damage("a member appears twice")
     for entry in entries.values():
         _check_entry(entry)
         room -= entry.file_size

@@ -55,7 +55,7 @@ class Footer:
             raise
         except (struct.error, ValueError, OverflowError, IndexError, OSError):
             raise BadFile(
-                f"{self._name} cannot be read: what it says of its pages is damaged",
+                f"{self._name} cannot be read: its description of pages is damaged",
                 hint="it is incomplete or damaged: write or download it again",
             ) from None
 

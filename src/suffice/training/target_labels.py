@@ -101,8 +101,8 @@ def check_classes(
     if labels.dtype.kind == "f":
         raise BadLabels(
             f"{place} is a quantity: {len(distinct)} different numbers such as {some}",
-            hint=f"classes are names or whole numbers: {cut} cuts the quantity into classes of as "
-            "many rows; or name another target",
+            hint=f"classes are names or whole numbers: {cut} cuts the quantity into classes of "
+            "about equal size; or name another target",
         )
     if (
         not declared
@@ -112,7 +112,7 @@ def check_classes(
         raise BadLabels(
             f"{place} is a quantity or a row number: {len(distinct)} different whole numbers "
             f"in {len(labels)} rows, such as {some}",
-            hint=f"{cut} cuts it into classes of as many rows; or name another target",
+            hint=f"{cut} cuts it into classes of about equal size; or name another target",
         )
     if labels.dtype.kind == "O" and len(distinct) > max(MANY_CLASSES, len(labels) // 2):
         raise BadLabels(
@@ -193,6 +193,6 @@ def check_quantity(labels: NDArray[np.generic], place: str, target: str, hooks: 
     raise BadLabels(
         f"{place} has {len(distinct)} different whole numbers in {len(labels)} rows, such as "
         f"{some}: a quantity, or names of classes?",
-        hint=f"{hooks.option('bins', '4')} cuts a quantity into classes of as many rows; "
-        f"{hooks.column(target, 'category')} says that these are classes",
+        hint=f"{hooks.option('bins', '4')} cuts a quantity into classes of about equal size; "
+        f"{hooks.column(target, 'category')} declares that these are classes",
     )

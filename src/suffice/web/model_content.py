@@ -324,8 +324,8 @@ def about(stored: StoredModel, notes: TableNotes, content: Mapping[str, Any]) ->
         )
     if content["kind"] == "normal" and content["law"]["type"] not in ("full", "diagonal"):
         unsure.append(
-            "this page does not say whether a row is like none of the classes: the model does, in "
-            "Python (typicality)"
+            "this page cannot say “none of these”: suffice outliers and suffice predict "
+            "--reject-by typicality can"
         )
     if content["kind"] == "text":
         unsure += _text_doubts(content["cut"])

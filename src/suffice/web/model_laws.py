@@ -114,7 +114,8 @@ def normal_law(law: object) -> dict[str, object]:
         }
     else:
         raise BadSetting(
-            f"a {type(law).__name__} cannot be shown on a page", hint="fit another model, say gda"
+            f"a {type(law).__name__} cannot be shown on a page",
+            hint="fit another model, such as gda",
         )
     return found | _frame(law)
 
@@ -158,7 +159,7 @@ def column_laws(
                 cell = law.cell(place)
                 if family.cells_are_texts:
                     raise BadSetting(
-                        f"{names[j]} holds texts beside other columns: pages have no law of these",
+                        f"{names[j]} holds texts beside other columns: pages cannot use these",
                         hint="fit without that column, or that column alone with TextClassifier",
                     )
                 if cell is None:

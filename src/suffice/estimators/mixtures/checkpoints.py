@@ -145,7 +145,7 @@ def _stage(held: dict[str, Any], width: int) -> Stage:
             and bool((shares >= 0.0).all())
         )
         if not sound:
-            raise BadFile(f"the components of {form} are none", hint="delete it to start again")
+            raise BadFile(f"{form} has invalid components", hint="delete it to start again")
         noise, volume, likelihood = rest.tolist()
         components = Components(shares, means, covariances, noise, volume)
         climb = Climb(components, likelihood, tuple(history.tolist()), bool(at["converged"]))

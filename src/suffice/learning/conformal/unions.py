@@ -75,8 +75,8 @@ class DiscriminantUnions:
             complete = learned.statistics.sample.limit == END
             if not getattr(held_of(learned.statistics), "is_complete", True):
                 raise BadSetting(
-                    "cells of the training rows are blank: the kept rows alone do not say what "
-                    "the others would be without one of them",
+                    "cells of the training rows are blank: the kept rows are not enough to leave "
+                    "a row out where cells are blank",
                     hint="give rows=(X_train, y_train)",
                 )
             rows, codes = _repeated(rows, codes, repeats)

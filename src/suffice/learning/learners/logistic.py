@@ -224,7 +224,7 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
                 f"penalty={self.penalty!r} cannot be combined with partial_fit"
                 + (": an average has no single θ to continue from" if known is not None else ""),
                 hint='fit chooses a penalty from all rows at once, and with "auto" partial_fit '
-                "goes on with it; a stream from the first row on needs a number",
+                "continues with it; for a stream, give a number",
             )
         return known.path.penalty
 

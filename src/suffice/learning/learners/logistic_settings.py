@@ -84,7 +84,7 @@ class LogisticSettings(LinearLearner[R]):
         if self.warm_start and self.solver == "sgd":
             raise BadSetting(
                 'warm_start=True cannot be combined with solver="sgd"',
-                hint="partial_fit goes on where the last call ended",
+                hint="partial_fit continues where the last call ended",
             )
 
     def filled(self, X: object, weights: object) -> FilledColumns | None:

@@ -131,7 +131,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
             )
         if columns.columns[place].kind != CATEGORY:
             raise BadSetting(
-                f"texts names {names[place]!r:.60}, which holds no texts",
+                f"texts names {names[place]!r:.60}, which contains no text",
                 hint="leave it out of texts, or give its cells as text",
             )
         return place

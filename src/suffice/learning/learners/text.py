@@ -130,7 +130,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
     def lacking(cls, words: str) -> NotADensity:
         """Return why a classifier of texts has no such answer."""
         return NotADensity(
-            f"a text classifier has no {words}", hint="with_priors takes those that you know"
+            f"a text classifier has no {words}", hint="with_priors sets known priors"
         )
 
     def check(self) -> None:
@@ -223,7 +223,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         if (record.terms, record.language) != (asked.terms, asked.language):
             raise ValueError("the model does not match its settings")
         if (record.factors is not None) != asked.calibrated:
-            raise ValueError("the model is not calibrated as its settings say")
+            raise ValueError("the model is not calibrated according to its settings")
         counts = sample and record.statistics(sample)
         found = super().restored({**state, "statistics": counts})
         return found.knowing(TextFit(record.model, record if sample is None else None))

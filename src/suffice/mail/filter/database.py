@@ -61,7 +61,7 @@ def checked(path: str | Path) -> None:
     if head[: len(MAGIC)] != MAGIC[: len(head)]:
         raise BadFile(f"{path} is not a mail filter", hint=MADE)
     cut = BadFile(
-        f"{path} is cut off: it has {size:,} bytes only",
+        f"{path} is cut off: it has {size:,} bytes",
         hint="copy it again, with the file that ends in -wal if there is one; or fit a new one",
     )
     if len(head) < 100:

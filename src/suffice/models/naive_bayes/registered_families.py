@@ -73,7 +73,7 @@ def _check(kind: type, names: tuple[str, ...], what: str) -> None:
         raise BadSetting(
             f"the form of {kind.__name__} is one of {listed(sorted(form))}; its fields are "
             f"{listed(sorted(_fields(kind)))}",
-            hint="a model file holds the fields: say of each what it may be",
+            hint="model files store the fields: declare for each what it may contain",
         )
 
 

@@ -199,7 +199,7 @@ def _speaker(found: object, name: str) -> _Speaker:
     if make is None:
         raise BadSetting(
             f"columns of the family {name!r} have no p-values",
-            hint="the family has no `evidence`; posteriors and densities are there",
+            hint="the family has no `evidence`; posteriors and densities still work",
         )
     return make(found)
 

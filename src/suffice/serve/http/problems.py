@@ -77,4 +77,4 @@ def problem_of(error: BaseException) -> HttpProblem:
         return HttpProblem(422, error.problem, error.hint)
     if isinstance(error, MemoryError):
         return HttpProblem(503, "there is not enough memory for this", "send fewer rows at a time")
-    return HttpProblem(500, "something went wrong here", "the server's log says what")
+    return HttpProblem(500, "something went wrong here", "see the server's log")

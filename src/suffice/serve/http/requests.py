@@ -68,7 +68,7 @@ class Request:
             raise HttpProblem(
                 415,
                 f"rows cannot be read from {given[:80]}",
-                f"say what the body is by Content-Type: {', '.join(FORMATS)}",
+                f"set Content-Type to the type of the body: {', '.join(FORMATS)}",
                 (CLOSE,),
             )
         return found
@@ -119,7 +119,7 @@ class Request:
             named = strange[0] if strange else pairs[0][0]
             raise HttpProblem(
                 422,
-                f"?{named[:60]} is not known here" if strange else "a setting is there twice",
+                f"?{named[:60]} is not known here" if strange else "a setting is given twice",
                 f"{meant(named, known)}there is {', '.join(sorted(known)) or 'none'}",
             )
         return found
@@ -169,7 +169,7 @@ class Request:
             found = unpacking.decompress(packed, self.limits.body + 1)
         except zlib.error:
             raise HttpProblem(
-                400, "the body is not gzip data", "its Content-Encoding says so"
+                400, "the body is not gzip data", "as its Content-Encoding claims"
             ) from None
         if len(found) > self.limits.body:
             raise self._too_large()

@@ -59,7 +59,7 @@ def check_binding(host: str, *, token: bool, no_token: bool) -> None:
     if not (token or no_token or is_local(host)):
         raise BadSetting(
             f"{host} can be reached from other machines, without a token",
-            hint="--token-file FILE asks for one; --no-token says that none is needed",
+            hint="--token-file FILE asks for one; --no-token allows access without one",
         )
 
 

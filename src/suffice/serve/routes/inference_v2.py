@@ -199,7 +199,9 @@ def _flat(data: object, count: int, name: str) -> list[Any]:
         raise HttpProblem(400, f"input {name!r:.60} has no data", "a list of cells")
     if data and isinstance(data[0], list):
         if not all(isinstance(row, list) for row in data):
-            raise HttpProblem(400, f"input {name!r:.60}: rows and cells beside each other")
+            raise HttpProblem(
+                400, f"input {name!r:.60}: give its rows either as lists or as cells, not both"
+            )
         data = [cell for row in data for cell in row]
     if len(data) != count:
         raise HttpProblem(400, f"input {name!r:.60} has {len(data)} cells for {count} places")

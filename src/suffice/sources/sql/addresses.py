@@ -112,7 +112,7 @@ def _of_duckdb(path: str, table: str | None, query: str | None, called: str) -> 
     except duckdb.Error as error:
         raise BadFile(
             f"{place} cannot be opened: {without_context(error)}",
-            hint="is it a file of DuckDB, and does nobody else write to it?",
+            hint="is it a DuckDB file, and is no other program writing to it?",
         ) from None
     found = duckdb_table(connection, table, query, called)
     weakref.finalize(found.database, connection.close)

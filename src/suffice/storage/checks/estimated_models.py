@@ -90,7 +90,7 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
         from suffice.models.naive_bayes.smoothing import HELD_OUT
 
         if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
-            raise refusal("model", "is not smoothed as its settings say")
+            raise refusal("model", "is not smoothed according to its settings")
 
 
 def _check_priors(estimator: str, given: Any, model: Any) -> None:

@@ -117,7 +117,7 @@ def _check_others(value: Any, known: Mapping[str, str], place: str) -> None:
         held: Any = None if field.name in known else getattr(value, field.name)
         array = isinstance(held, np.ndarray) and held.dtype.kind == "f"
         if (array or isinstance(held, float)) and np.isnan(held).any():
-            raise refusal(f"{place}.{field.name}", "holds what is not a number")
+            raise refusal(f"{place}.{field.name}", "holds a value that is not a number")
 
 
 def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:

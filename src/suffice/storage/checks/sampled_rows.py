@@ -38,8 +38,8 @@ def check_pool(state: Mapping[str, Any]) -> None:
     model, columns, statistics = state["model"], state["columns"], state["statistics"]
     if model.recipe != RECIPE:
         raise BadFile(
-            f"the pool is of recipe {model.recipe}, and this program knows {RECIPE}: the same rows "
-            "would answer otherwise",
+            f"the pool is of recipe {model.recipe}, and this program uses {RECIPE}: the same "
+            "rows would give other answers",
             hint="fit it again with this version, or load it with the version that wrote it",
         )
     known = set(model.members) <= set(MEMBERS) and FALLBACK in model.members
@@ -49,7 +49,7 @@ def check_pool(state: Mapping[str, Any]) -> None:
     if not plain or tuple(column.kind for column in columns.columns) != model.kinds:
         raise refusal("columns", "are not those of the model")
     if any(column.levels for column in columns.columns) or state["chosen"] is not None:
-        raise refusal("columns", "say more than a pool stores")
+        raise refusal("columns", "hold more than a pool stores")
     _check_texts(model)
     _check_statistics(statistics, model)
     _check_rows(statistics, model)
@@ -64,7 +64,7 @@ def _check_texts(model: Any) -> None:
     if not places or not known or len(set(places)) < len(places):
         raise refusal("model.texts", "are not columns that may hold texts, each once")
     if len(model.texts.alphas) != len(places):
-        raise refusal("model.texts", "say more or less than of each column of texts")
+        raise refusal("model.texts", "do not match the columns of texts")
 
 
 def _check_statistics(statistics: Any, model: Any) -> None:

@@ -79,8 +79,8 @@ class Surroundings:
         said = list(self.said)
         for row in rows[drawn : drawn + more]:
             cell = next(cell for cell in row if cell.strip())
-            said.append(f"the row of {cell.strip()!r:.40} under the header is left out: it says "
-                        "more about columns")  # fmt: skip
+            said.append(f"the row of {cell.strip()!r:.40} under the header is left out: it "
+                        "describes columns")  # fmt: skip
         said += [f"{end} and is left out" for end in ends]
         drawn += any(map(is_rule, tail[len(tail) - below :])) if below else 0
         return replace(

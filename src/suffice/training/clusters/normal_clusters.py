@@ -117,14 +117,12 @@ def form_in_words(form: str, components: int, width: int) -> str:
     >>> form_in_words("VEV", 3, 4)
     'ellipsoids of different sizes, one shape and different directions'
     >>> form_in_words("EII", 3, 4), form_in_words("VII", 2, 1), form_in_words("VVV", 1, 4)
-    ('balls of one size', 'spreads of their own', 'an ellipsoid of any direction')
+    ('balls of one size', 'different spreads', 'an ellipsoid of any direction')
     """
     size, shape, direction = tuple(form)
     if width == 1:
         return (
-            "a spread"
-            if components == 1
-            else {"E": "one spread", "V": "spreads of their own"}[size]
+            "a spread" if components == 1 else {"E": "one spread", "V": "different spreads"}[size]
         )
     if components == 1:
         if shape == "I":

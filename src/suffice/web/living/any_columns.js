@@ -90,7 +90,7 @@ export function startColumns(content, palette) {
   if (columns.some((cells) => cells.length !== codes.length)) throw new Error("columns differ in length");
   const colours = content.classes.map((_, c) => palette[c % palette.length]);
   const canvas = el("canvas", { tabindex: 0, role: "application", id: "any-plane",
-    "aria-label": "Boundaries on two chosen columns. Arrow keys move the cross, and the answer there is told." });
+    "aria-label": "Boundaries on two chosen columns. Arrow keys move the cross, and the answer there is read out." });
   const plane = new Plane(canvas, colours);
   const [left, below] = [el("div", { class: "left-ticks", "aria-hidden": "true" }), el("div", { class: "below-ticks", "aria-hidden": "true" })];
   const answer = el("p", { id: "any-answer", role: "status" });
@@ -126,7 +126,7 @@ export function startColumns(content, palette) {
     if (typeof found === "string") said.textContent = found;
     else {
       const { right } = judged(found, points);
-      const notes = found.notes.length > 0 ? ` ${model.value === "logistic" ? "A plane parts the classes, and the search was stopped." : "A covariance was widened, for too few rows."}` : "";
+      const notes = found.notes.length > 0 ? ` ${model.value === "logistic" ? "A plane separates the classes, so the search was stopped." : "A covariance was widened, because there are too few rows."}` : "";
       said.replaceChildren("On ", named(words[0]), " (across) and ", named(words[1]), " (up) alone, fitted here to the ",
         `${points.length.toLocaleString("en")} rows that are drawn; ${right.toLocaleString("en")} of them are on their own side.${notes}`);
     }

@@ -16,7 +16,7 @@ function attempt(what, work) {
     work();
   } catch (error) {
     document.querySelector("main")?.prepend(el("p", { class: "care living", role: "alert" },
-      `This part of the page does not answer, for its data cannot be read: ${what}. All else is as it was written.`));
+      `This part of the page does not respond, because its data cannot be read: ${what}. The rest of the page is unaffected.`));
   }
 }
 

@@ -186,7 +186,7 @@ export function startThreshold(content) {
     : "";
   place.append(el("div", { class: "living", id: "threshold" },
     el("h3", {}, "Move the threshold"),
-    el("p", {}, "A row is given to the class if its probability reaches the threshold. ", named(content.model),
+    el("p", {}, "A row is assigned to the class if its probability reaches the threshold. ", named(content.model),
       `, held-out rows.${rule}`),
     el("div", { class: "controls" },
       el("label", { for: id("class") }, "Class ", choice),

@@ -40,7 +40,7 @@ export function showAnswer(place, found, labels, colours, blank) {
   const moved = found.explanation?.parts.some((part) => part.value !== 0) ?? false;
   const told = blank
     ? el("p", { class: "verdict" }, moved
-      ? "Nothing is filled in yet: this is what the blanks say."
+      ? "Nothing is filled in yet: this is the answer for a blank row."
       : "Nothing is known yet: these are the shares of the classes.")
     : el("p", { class: "verdict" }, el("strong", {}, named(labels[of], 40)), `, ${percent(shares[of])}`);
   place.replaceChildren(
@@ -66,7 +66,7 @@ function sureness(shares, blank) {
   if (top >= 0.8) return null;
   const bits = entropy(shares).toFixed(2);
   return el("p", { class: "care", id: "unsure" },
-    `It is not sure: the likeliest class has ${percent(top)}, and ${bits} bits are open.`);
+    `Not certain: the most likely class has ${percent(top)}, and ${bits} bits of uncertainty remain.`);
 }
 
 /** @param {number[] | null} typicality @param {string[]} labels @param {boolean} blank @returns {HTMLElement | null} */
@@ -93,7 +93,7 @@ function reasons(found, labels) {
   const rest = parts.slice(MOST_REASONS).reduce((sum, part) => sum + part.value, 0);
   const total = explanation.baseline + explanation.parts.reduce((sum, part) => sum + part.value, 0);
   const lines = [
-    { name: "before anything is looked at", value: explanation.baseline, own: true },
+    { name: "before any column is seen", value: explanation.baseline, own: true },
     ...shown.map((part) => ({ ...part, own: false })),
   ];
   if (parts.length > shown.length) {
@@ -102,7 +102,7 @@ function reasons(found, labels) {
   const most = Math.max(1e-9, ...lines.map((line) => (Number.isFinite(line.value) ? Math.abs(line.value) : 0)));
   return el("section", { class: "reasons" },
     el("h3", {}, "Why ", named(labels[of], 30), " rather than ", named(labels[against], 30), "?"),
-    el("p", { class: "soft" }, `Log odds ${signed(total)}: the sum of what each says for the first (right) or against it (left).`),
+    el("p", { class: "soft" }, `Log odds ${signed(total)}: the sum of what each adds for the first class (right) or against it (left).`),
     el("ul", { class: "parts" }, ...lines.map((line) => {
       const bar = el("span", { class: line.value < 0 ? "bar against" : "bar for" });
       const share = Number.isFinite(line.value) ? Math.abs(line.value) / most : 1;

@@ -106,7 +106,7 @@ export function startTable(model, content, name) {
       const found = await answeredTable(table, model, content, async (done) => {
         said.textContent = `${done} of ${table.rows.length} rows …`;
         await new Promise((resume) => setTimeout(resume));
-        if (own !== run) throw new BadTable("Another table came in between.");
+        if (own !== run) throw new BadTable("Another table was opened meanwhile.");
       });
       said.textContent = summary(found, from);
       result.append(preview(found, table.names.length, model.labels.length));
@@ -155,7 +155,7 @@ function summary(found, from) {
     parts.push(`${found.agreed} of ${found.judged} agree with what the table says (${percent(found.agreed / found.judged)}).`);
   }
   if (found.problems > 0) parts.push(`${found.problems} have no answer; the last column says why.`);
-  if (found.rows.length > MOST_SHOWN) parts.push(`The first ${MOST_SHOWN} are shown, the file has all.`);
+  if (found.rows.length > MOST_SHOWN) parts.push(`The first ${MOST_SHOWN} are shown; the saved file has all.`);
   return parts.join(" ");
 }
 

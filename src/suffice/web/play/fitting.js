@@ -92,7 +92,7 @@ export function fitted(state, kind, start = null) {
   /** @type {number[][]} */
   const scores = Array.from({ length: classes }, () => [0, 0, 0, 0, 0, -1e9]);
   linearFunctions(found.theta).forEach((k, i) => (scores[present[i]] = k));
-  const notes = found.converged || near !== null ? [] : ["A line parts the classes: θ grows without end, and was stopped."];
+  const notes = found.converged || near !== null ? [] : ["A line separates the classes: θ grows without limit, and was stopped."];
   return { kind, classes, scores, normal: null, sampling: null, theta: present.length === classes ? found.theta : null, notes, moments };
 }
 
@@ -115,7 +115,7 @@ function normalFit(state, kind, moments, counts) {
       logPriors: counts.map((n) => Math.log(every ? n / total : 1 / counts.length)),
       law: lawOf(means, covariances, true), covariances, floored: [],
     };
-    notes.push("Pulled: this is what you say, and not what the points say.");
+    notes.push("Moved by hand: these parameters are yours, not those of the points.");
   } else {
     normal = fitNormal(moments, form);
     for (const c of shared ? normal.floored.slice(0, 1) : normal.floored) {

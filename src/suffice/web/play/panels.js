@@ -14,13 +14,13 @@ export const LETTERS = "ABCD";
 
 /** What models are, in words. @type {Record<string, [string, string]>} */
 export const MEANINGS = {
-  shared: ["GDA: one covariance for all", "Classes are normal and vary alike (LDA). The boundary is a line."],
-  "per-class": ["GDA: one for each class", "Each class varies in its own way (QDA). The boundary curves."],
-  "shared-diagonal": ["GDA: diagonal, shared", "Columns vary by themselves, alike in all classes."],
+  shared: ["GDA: one covariance for all", "Classes are normal with one covariance (LDA). The boundary is a line."],
+  "per-class": ["GDA: one for each class", "Classes are normal, each with its own covariance (QDA). The boundary is curved."],
+  "shared-diagonal": ["GDA: diagonal, shared", "Columns are independent, with the same variances in every class."],
   "naive-bayes": ["Naive Bayes", "Columns are independent given the class: each class has two variances, and no correlation."],
   spherical: ["GDA: spherical", "Each class is round, with one variance."],
-  logistic: ["Logistic regression", "Only how likely each class is: there is no law of the points, and no “none of these”."],
-  perceptron: ["Perceptron", "A mistake moves the line; it stops only if a line parts the classes."],
+  logistic: ["Logistic regression", "Models only how likely each class is, not the points: it cannot say “none of these”."],
+  perceptron: ["Perceptron", "A mistake moves the line; it stops only if a line separates the classes."],
   mixture: ["Mixture, by EM", "Nobody has named the classes: as many normal components as there are colours, found step by step."],
 };
 
@@ -69,7 +69,7 @@ export function showProbe(state, model, colours) {
     parts.push(most < UNUSUAL ? `typical of none of these (${percent(most)} of ${LETTERS[best]})` : `typicality ${percent(most)} (${LETTERS[best]})`);
     told.dataset.typicality = String(most);
   } else delete told.dataset.typicality;
-  if (model.kind === "perceptron") parts.push("a perceptron has sides, and no probabilities");
+  if (model.kind === "perceptron") parts.push("a perceptron has sides, but no probabilities");
   told.textContent = parts.join("; ");
 }
 
@@ -95,7 +95,7 @@ export function showLearned(state, model, colours) {
   }
   if (model.normal !== null && model.kind !== "mixture") {
     const error = bayesError((x, y, c) => scoreAt(model.scores[c], x, y), model.classes, { steps: 90, wide: 9 });
-    parts.push(`were the model right, the best answer would be wrong in ${percent(error)} (Bayes error, integrated)`);
+    parts.push(`if the model were right, no classifier could have an error below ${percent(error)} (Bayes error, integrated)`);
     figures.dataset.error = String(error);
   }
   figures.textContent = `${parts.join("; ")}.`;

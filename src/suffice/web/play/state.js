@@ -106,11 +106,11 @@ export function stateOf(address) {
   const highest = state.points.reduce((most, point) => Math.max(most, point.c), 0);
   state.classes = Math.max(state.classes, highest + 1);
   if (state.pulled !== null && (state.pulled.length !== state.classes || !state.pulled.every(sound))) {
-    wrong.push("parameters that are no normal classes");
+    wrong.push("parameters that are not those of normal classes");
     state.pulled = null;
   }
   const told = wrong.length === 0 ? null
-    : `The address holds something that is not understood, and was left out: ${wrong.slice(0, 3).join(", ")}`;
+    : `The address holds something that is not understood and was left out: ${wrong.slice(0, 3).join(", ")}`;
   return { state, problem: told };
 }
 

@@ -55,7 +55,7 @@ const FREEDOM = 2;
 /** @type {World[]} */
 export const WORLDS = [
   {
-    name: "normal", told: "normal classes that vary alike: GDA is right about them",
+    name: "normal", told: "normal classes with one covariance: what GDA assumes",
     ...normalWorld(() => SPREADS[0]),
   },
   {
@@ -63,7 +63,7 @@ export const WORLDS = [
     ...normalWorld((c) => SPREADS[c]),
   },
   {
-    name: "poisson", told: "counts: normal is wrong, and the log odds are linear all the same", whole: true,
+    name: "poisson", told: "counts: not normal, but the log odds are linear", whole: true,
     draw: (c, random) => [random.poisson(RATES[c][0]) - 5, random.poisson(RATES[c][1]) - 5],
     logDensity: (x, y, c) => {
       const [i, j] = [x + 5, y + 5];
@@ -73,7 +73,7 @@ export const WORLDS = [
     },
   },
   {
-    name: "heavy", told: "heavy tails (Student’s t with 2 degrees of freedom): a few rows lie far out",
+    name: "heavy", told: "heavy tails (Student’s t with 2 degrees of freedom): a few points lie far away",
     whole: false,
     draw: (c, random) => {
       const wide = Math.sqrt(FREEDOM / (2 * random.gamma(FREEDOM / 2)));

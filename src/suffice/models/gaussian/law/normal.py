@@ -245,7 +245,7 @@ class Normal:
             if not math.isfinite(value):
                 raise NotFinite(
                     f"column {j} is given as {value:g}, which is not a finite number",
-                    hint="leave out what is not known: it is then part of the answer",
+                    hint="leave out unknown columns: the answer then includes them",
                 )
         law = self.marginal(places)
         offsets: FloatArray = (values - law.mean) / law.spread.units

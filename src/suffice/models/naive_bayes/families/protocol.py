@@ -59,7 +59,8 @@ class BaseLaws:
     def picture(self, column: int, name: str) -> ColumnLaw:  # noqa: ARG002
         """Return what one column, called `name`, is drawn as."""
         raise NotADensity(
-            f"{name} is one of several columns that form one distribution: it has none of its own"
+            f"{name} is one of several columns that form one distribution: it has no "
+            "distribution of its own"
             if not self.by_column
             else f"{name} has no picture",
             hint=f"parameters_[{name!r}] has what was learned of it",
