@@ -225,7 +225,9 @@ SOUND: dict[str, Case] = {
         "held out", ("statistics", "sample", "limit"), 0,
     ),
     # Forms of fields
-    "statistics.limit holds a value that is not a number": ("texts", ("statistics", "limit"), float("nan")),
+    "statistics.limit holds a value that is not a number": (
+        "texts", ("statistics", "limit"), float("nan"),
+    ),
     ".usual holds nan to nan, which no float is": (
         "shared", (*STATISTICS, "usual"), np.full(3, np.nan),
     ),

@@ -217,7 +217,7 @@ def test_models_of_other_settings_are_not_merged() -> None:
     [({"event": "poisson"}, "event='poisson' is not known"),
      ({"ngrams": (2, 1)}, "ngrams is"), ({"ngrams": 3}, "ngrams is"),
      ({"order": 8}, "8 symbols"), ({"order": 0}, "0 symbols"), ({"limit": 0}, "first 0 bytes"),
-     ({"smoothing": 0}, "smoothing=0 is not known"), ({"smoothing": "auto"}, "smoothing='auto'"),
+     ({"smoothing": 0}, "smoothing=0 is not valid"), ({"smoothing": "auto"}, "smoothing='auto'"),
      ({"smoothing": np.inf}, "smoothing=inf"), ({"smoothing": np.nan}, "smoothing=nan"),
      ({"smoothing": True}, "smoothing=True"), ({"smoothing": None}, "smoothing=None"),
      ({"calibrated": "yes"}, "calibrated='yes'"), ({"calibrated": False}, "to be calibrated"),

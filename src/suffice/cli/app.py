@@ -134,7 +134,7 @@ def _without_frames() -> Iterator[None]:
 def _usage(error: click.ClickException) -> str:
     """Return where the right usage is written."""
     context = getattr(error, "ctx", None)
-    return f"{context.command_path if context else 'suffice'} --help lists what is possible"
+    return f"see {context.command_path if context else 'suffice'} --help"
 
 
 def _replace_what_cannot_be_written(*streams: TextIO) -> None:

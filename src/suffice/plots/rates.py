@@ -166,8 +166,7 @@ class Ranking:
             )
         if positive.all() or not positive.any():
             raise BadLabels(
-                f"all {len(values)} rows are {'positive' if positive.all() else 'negative'}: "
-                "a curve needs both kinds",
+                f"all {len(values)} rows are {'positive' if positive.all() else 'negative'}",
                 hint="a curve needs rows of both kinds",
             )
         order = np.argsort(-values, kind="stable")
@@ -267,7 +266,7 @@ def _positive(names: list[object], positive: object) -> Any:
         return names[1]
     if positive is None and len(names) == 1:
         raise BadLabels(
-            f"every label is {names[0]!r}: a curve needs two classes",
+            f"every label is {names[0]!r}",
             hint="a curve needs rows of two classes",
         )
     if positive is None:

@@ -33,13 +33,10 @@ def print_filter(path: Path, *, as_json: bool) -> None:
     say(f"A mail filter that has learned {learned}.")
     if summary.told != summary.documents:
         told = " and ".join(f"{n:,} {label}" for n, label in zip(summary.told, LABELS, strict=True))
-        say(
-            f"It was given {told}: not all of the correctly classified ones were "
-            "learned."
-        )
+        say(f"It was given {told}: not all of the correctly classified ones were learned.")
     say(
-        f"It has learned {summary.width:,} terms (words and pairs of words, once a message) and about "
-        f"{entries:,} n-grams of up to 5 bytes; α is {summary.smoothing:.3g}."
+        f"It has learned {summary.width:,} terms (words and pairs of words, once a message) and "
+        f"about {entries:,} n-grams of up to 5 bytes; α is {summary.smoothing:.3g}."
     )
     say(
         f"It was calibrated by a sample of the messages, which are {kept:,} now; {since:,} came or "

@@ -389,7 +389,7 @@ def _checked_temperature(temperature: object) -> float | str | None:
     number = isinstance(temperature, Real) and not isinstance(temperature, bool)
     if not number or not 0.0 < float(temperature) < np.inf:  # type: ignore[arg-type]
         raise BadSetting(
-            f"temperature={temperature!r} is not known",
+            f"temperature={temperature!r} is not valid",
             hint='use a number above 0 (1 changes nothing), None, "held-out" or "left-out"',
         )
     return float(temperature)  # type: ignore[arg-type]

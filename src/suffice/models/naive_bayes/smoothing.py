@@ -70,7 +70,7 @@ def checked_smoothing(smoothing: object) -> float | str:
     number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
     if not number or not 0.0 <= float(smoothing) <= LARGEST:  # type: ignore[arg-type]
         raise BadSetting(
-            f"smoothing={smoothing!r} is not known",
+            f"smoothing={smoothing!r} is not valid",
             hint='use a number from 0 to 1e100 (1 is Laplace\'s rule), or "held-out"',
         )
     return float(smoothing)  # type: ignore[arg-type]

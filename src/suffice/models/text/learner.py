@@ -71,7 +71,7 @@ class TextLearner:
             known = isinstance(self.smoothing, str) and self.smoothing == HELD_OUT
         if not known:
             raise BadSetting(
-                f"smoothing={self.smoothing!r} is not known",
+                f"smoothing={self.smoothing!r} is not valid",
                 hint='use a positive number (1 is Laplace\'s rule), or "held-out"',
             )
 

@@ -76,7 +76,7 @@ def checked_temperature(temperature: object, words: tuple[str, ...]) -> float | 
     if not number or not 0.0 < float(temperature) < np.inf:  # type: ignore[arg-type]
         known = "".join(f', or "{word}"' for word in words)
         raise BadSetting(
-            f"temperature={temperature!r} is not known",
+            f"temperature={temperature!r} is not valid",
             hint=f"use a number above 0 (1 changes nothing), None{known}",
         )
     return float(temperature)  # type: ignore[arg-type]
