@@ -97,6 +97,7 @@ BAD_WEIGHTS = [
 ]
 BAD_SETTINGS = [
     ({"covariance": "full"}, r"covariance='full' is not known"),
+    ({"covariance": "lda"}, r"(?s)'lda' is not known.*LDA is covariance=\"shared\""),
     ({"covariance": None}, r"covariance=None"),
     ({"covariance": ["shared"]}, r"covariance=\['shared'\]"),
     ({"divisor": "n"}, r"divisor='n'"),

@@ -268,7 +268,7 @@ def _reasons(
     """Return why a row is suspect, in words."""
     own, other = float(posterior[i, rows.codes[i]]), float(posterior[i, instead[i]])
     there = rows.classes[instead[i]]
-    said = [f"when it is left out, its label has probability {own:.2g}, and {there} {other:.2g}"]
+    said = [f"its label has probability {own:.2g}, {there} {other:.2g}"]
     group = twins.get(i)
     if group is not None:
         own_label = rows.classes[rows.codes[i]]

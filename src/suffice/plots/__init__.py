@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from suffice.plots.columns import draw_column
     from suffice.plots.curves import draw_learning_curves, draw_sigmoid
     from suffice.plots.densities import draw_contours, draw_surface
+    from suffice.plots.from_estimator import (
+        draw_confusion_from_estimator,
+        draw_precision_recall_from_estimator,
+        draw_reliability_from_estimator,
+        draw_roc_from_estimator,
+    )
     from suffice.plots.rates import draw_precision_recall, draw_roc
     from suffice.plots.regions import draw_regions, side_by_side
     from suffice.plots.tables import draw_confusion, draw_confusion_counts, draw_explanation
@@ -25,15 +31,19 @@ __all__ = [
     "draw_column",
     "draw_confusion",
     "draw_confusion_counts",
+    "draw_confusion_from_estimator",
     "draw_contours",
     "draw_criteria",
     "draw_explanation",
     "draw_learning_curves",
     "draw_mixture_density",
     "draw_precision_recall",
+    "draw_precision_recall_from_estimator",
     "draw_regions",
     "draw_reliability",
+    "draw_reliability_from_estimator",
     "draw_roc",
+    "draw_roc_from_estimator",
     "draw_sigmoid",
     "draw_surface",
     "draw_typicality",
@@ -51,6 +61,12 @@ _find, __dir__ = lazy(
         "suffice.plots.columns": ["draw_column"],
         "suffice.plots.curves": ["draw_learning_curves", "draw_sigmoid"],
         "suffice.plots.densities": ["draw_contours", "draw_surface"],
+        "suffice.plots.from_estimator": [
+            "draw_confusion_from_estimator",
+            "draw_precision_recall_from_estimator",
+            "draw_reliability_from_estimator",
+            "draw_roc_from_estimator",
+        ],
         "suffice.plots.rates": ["draw_precision_recall", "draw_roc"],
         "suffice.plots.regions": ["draw_regions", "side_by_side"],
         "suffice.plots.tables": ["draw_confusion", "draw_confusion_counts", "draw_explanation"],

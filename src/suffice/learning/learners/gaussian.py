@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from suffice.rows import IntArray, Label, Table
 
 
+TEXTBOOK_NAMES = {"lda": "shared", "qda": "per-class"}
+"""What textbooks call two forms of the covariance, and the words for them here."""
+
+
 @dataclass(frozen=True)
 class GaussianClassifierLearner(Learner[Any, Fit]):
     """Learns normal classes; the settings are those of GaussianDiscriminant.
@@ -239,9 +243,12 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def family(self) -> Gaussian:
         """Return the settings as a family, checked."""
         if self.covariance not in (*FORMS, *LETTERS, "auto"):
+            meant = TEXTBOOK_NAMES.get(str(self.covariance).lower())
             raise BadSetting(
                 f"covariance={self.covariance!r} is not known",
-                hint=f"choose one of {listed((*FORMS, 'auto'))}{BY_LETTERS}",
+                hint=f'{str(self.covariance).upper()} is covariance="{meant}"'
+                if meant
+                else f"choose one of {listed((*FORMS, 'auto'))}{BY_LETTERS}",
             )
         if self.average not in (True, False):
             raise BadSetting(
