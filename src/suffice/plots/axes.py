@@ -159,10 +159,41 @@ def save_figure(
 ) -> Path:
     """Write `figure` to `path` whole or not at all, and return the path.
 
-    The picture is written beside its destination, flushed to the disk and then renamed: a crash,
-    a full disk or Ctrl-C leaves the old file as it was. The name of the program that drew it is
-    left out, so that the same figure gives the same bytes. With `colours`, at most 256, a PNG has
-    a palette of so many: a third of the size, and no difference to be seen in a drawing.
+    The picture is written beside its destination, flushed to the disk and then renamed: a crash, a
+    full disk or Ctrl-C leaves the old file as it was. The name of the program that drew it is left
+    out, so that the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to write.
+    path : str or Path
+        Where to: PNG, SVG or PDF, by the ending.
+    dpi : float, default=160.0
+        Dots an inch.
+    colours : int or None, default=None
+        At most 256: a PNG then has a palette of so many, which makes it a third of the size; None
+        keeps all colours.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    See Also
+    --------
+    draw_regions : Draws on an Axes of a figure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> from suffice.plots import draw_sigmoid
+    >>> figure = Figure()
+    >>> ax = draw_sigmoid(figure.add_subplot())
+    >>> save_figure(figure, Path(tempfile.mkdtemp()) / "sigmoid.png").name
+    'sigmoid.png'
     """
     path = Path(path)
     kind = path.suffix.removeprefix(".").lower() or "png"

@@ -53,15 +53,43 @@ def draw_bridge(
 ) -> Axes:
     """Draw GDA's boundary and that of logistic regression on `ax`, over rows and GDA's ellipses.
 
-    The plane is that of two `columns`, by name or position; else of the only two; else of the two
-    leading discriminant coordinates, in which GDA is all it was (up to three classes). With two
-    classes there is but one such coordinate, along GDA's θ: the other axis is then the direction
-    in which the θ of logistic regression leaves it, and both boundaries are shown in full. Both
-    models are those of the rows in this plane.
+    The plane is that of two columns; else of the two leading discriminant coordinates, in which
+    GDA is unchanged (up to three classes). With two classes there is only one such coordinate,
+    along GDA's θ: the other axis is then the direction in which the θ of logistic regression
+    leaves it, and both boundaries are shown in full. Both models are fitted to the rows in this
+    plane.
 
     The ellipses hold 50 % and 95 % of their class, if it is normal with the common covariance.
-    `classes` names the entries of the legend, which stands below the axes.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    X : array_like (n, d)
+        Rows (n, d), as `bridge` takes them.
+    y : array_like (n,)
+        Their labels (n,).
+    columns : sequence of str or int or None, default=None
+        Two columns, by name or position; None takes the only two, or else discriminant
+        coordinates.
+    classes : sequence of str or None, default=None
+        Names of the classes in the legend, in the order of the labels; None takes the labels.
+    grid : int, default=400
+        Points along each side of the grid on which the model is asked.
+    legend : bool, default=True
+        Whether to draw the legend. It stands below the Axes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    suffice.bridge : The same comparison in figures.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from sklearn.datasets import load_iris
     >>> from suffice.plots import draw_bridge

@@ -52,14 +52,40 @@ def draw_reliability(
     bins: int = 10,
     equal: str = "width",
 ) -> Axes:
-    """Draw the share of rows that came true against the probability that was claimed for them.
+    """Draw the observed frequency of rows against the probability that was predicted.
 
-    `probabilities` are those of `positive`, one for each row (of two labels the second, if
-    nobody says); or one column for each of `classes`: then what is judged is the probability of
-    the class that was predicted. Bins are `equal` in "width" or in "count" of rows. Bands hold
-    95 % by Wilson's formula; below stand how many rows are in each bin, and points of fewer than
-    ten are hollow. On the diagonal what is claimed comes true.
+    Bands hold 95 % by Wilson's formula; the numbers below count the rows of each bin, and points
+    of fewer than ten are hollow. On the diagonal probabilities are well calibrated.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    labels : array_like (n,)
+        The classes (n,) that rows have.
+    probabilities : array_like (n,) or (n, k)
+        Those of `positive` (n,), or one column for each of `classes` (n, k): then the probability
+        of the predicted class is judged.
+    positive : label, optional, default=None
+        The class that is looked for; None is the second of two labels.
+    classes : sequence of object or None, default=None
+        The labels that columns of probabilities stand for.
+    bins : int, default=10
+        The number of bins.
+    equal : {"width", "count"}, default="width"
+        Whether bins are equally wide, or have equally many rows: "width" or "count".
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_reliability_from_estimator : The same from a fitted classifier.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot()
     >>> ax = draw_reliability(ax, [0, 0, 1, 1], [0.12, 0.31, 0.64, 0.93])

@@ -33,9 +33,27 @@ NOISE = -1
 def draw_criteria(ax: Axes | None, model: Any) -> Axes:
     """Draw the criterion of every number and form that a mixture was chosen among.
 
-    A line a form, over the number of clusters; the best is ringed. Where a line has a gap, a
-    component collapsed, and the likelihood has no maximum.
+    One line for each form, over the number of clusters; the best is ringed. Where a line has a gap
+    a component collapsed, and the likelihood has no maximum.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    model : GaussianMixture
+        A fitted `GaussianMixture`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_clusters : The rows of each cluster.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianMixture
     >>> rows = [[0.0], [0.2], [0.5], [0.3], [5.0], [5.2], [5.3], [5.9]]
@@ -82,10 +100,32 @@ def draw_clusters(
 ) -> Axes:
     """Draw rows over two columns, each in the colour of its cluster, with the clusters' ellipses.
 
-    The larger a dot, the less sure the row is of its cluster, by all columns. Ellipses are those
-    of each cluster's law in these two columns, at one standard deviation and around 95 % of it.
-    Rows without one of the two cells are not drawn; noise is in grey crosses.
+    The larger a dot, the less certain the row's cluster, by all columns. Ellipses are those of
+    each cluster's distribution in these two columns, at one standard deviation and around 95 % of
+    it. Rows without one of the two cells are not drawn; noise is drawn as grey crosses.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    model : GaussianMixture
+        A fitted `GaussianMixture`.
+    X : array_like (n, d)
+        Rows (n, d).
+    columns : tuple of two str or int, default=(0, 1)
+        Two columns, by name or position.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_mixture_density : Lines of equal density over the same columns.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianMixture
     >>> rows = [[0, 0], [1, 1], [0, 1], [1, 0], [8, 5], [9, 6], [8, 6], [9, 5]]
@@ -137,9 +177,33 @@ def draw_mixture_density(
 ) -> Axes:
     """Draw lines of equal density of a mixture over two columns, and the rows below them.
 
-    Inside of a line is the share of the rows that is written on it: the density is that of these
-    two columns, whatever the others are.
+    Each line holds the share of the rows that is written on it. The density is that of these two
+    columns, whatever the others are.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    model : GaussianMixture
+        A fitted `GaussianMixture`.
+    X : array_like (n, d)
+        Rows (n, d).
+    columns : tuple of two str or int, default=(0, 1)
+        Two columns, by name or position.
+    grid : int, default=150
+        Points along each side of the grid on which the model is asked.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_clusters : The rows, each in the colour of its cluster.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianMixture
     >>> rows = [[0, 0], [1, 1], [0, 1], [1, 0], [8, 5], [9, 6], [8, 6], [9, 5]]

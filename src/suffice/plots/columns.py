@@ -51,11 +51,38 @@ def draw_column(
 ) -> Axes:
     """Draw p(x | y) of one column, by name or position, for every class of a fitted model.
 
-    Numbers are drawn as densities, counts as the chance of each whole number, and levels as
-    bars. With `rows` and `labels`, the table and its classes, what was observed is drawn behind:
-    histograms, dots or dots beside bars. A column that is close to its law in every class is one
-    the model may be trusted with.
+    Numbers are drawn as densities, counts as the chance of each whole number, and levels as bars.
+    What was observed is drawn behind: histograms, dots, or dots beside bars. Where both agree in
+    every class, the model describes the column well.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    model : classifier
+        A fitted `GaussianDiscriminant` or `NaiveBayes`.
+    column : str or int
+        The column, by name or position.
+    rows : array_like (n, d), optional, default=None
+        The table (n, d), to draw what was observed behind the model; None draws the model alone.
+    labels : array_like (n,), optional, default=None
+        The labels (n,) of the rows.
+    classes : sequence of str or None, default=None
+        Names of the classes in the legend, in the order of the labels; None takes the labels.
+    legend : bool, default=True
+        Whether to draw the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_regions : Two columns of a model at once.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import NaiveBayes
     >>> X = [["red", 3], ["red", 5], ["blue", 9], ["red", 8]]

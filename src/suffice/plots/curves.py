@@ -24,6 +24,24 @@ if TYPE_CHECKING:
 def draw_sigmoid(ax: Axes | None, *, reach: float = 6.0) -> Axes:
     """Draw the logistic function g(z) = 1 / (1 + e⁻ᶻ), its limits and its middle.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    reach : float, default=6.0
+        The ends of the horizontal axis: from -reach to reach.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_regions : A model of two columns.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = draw_sigmoid(Figure().add_subplot())
     >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
@@ -62,10 +80,35 @@ def draw_learning_curves(
 ) -> Axes:
     """Draw error, or another `measure`, against the number of rows learned from.
 
-    `curves` are {name: one value for each size}, or (repetitions, sizes): the mean is then drawn
-    with a band of two standard errors on either side. `bands` are {name: (lower, upper)} that are
-    known otherwise. `crossing` marks the size at which two curves cross, or the range it lies in.
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    sizes : array_like
+        Numbers of training rows, ascending.
+    curves : mapping of str to array_like
+        For each name one value for each size, or (repetitions, sizes): the mean is then drawn with
+        a band of two standard errors on either side.
+    bands : mapping of str to tuple of array_like or None, default=None
+        For each name (lower, upper), where bands are known otherwise.
+    crossing : float or tuple of float or None, default=None
+        The size at which two curves cross, or the range in which it lies; None marks none.
+    measure : str, default="error"
+        What the values are: the name of the vertical axis.
+    legend : bool, default=True
+        Whether to draw the legend.
 
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    suffice.evaluation.learning_curves : Makes such curves.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot()
     >>> ax = draw_learning_curves(ax, [10, 100, 1000], {"GDA": [0.2, 0.15, 0.14]})

@@ -41,10 +41,33 @@ def draw_surface(
 ) -> Any:
     """Draw the density of a normal law of two columns as a surface, on a three-dimensional Axes.
 
-    `law` is a `Normal`, a `MultivariateNormal`, or (mean, covariance). `limits` are the ends of
-    both columns and `top` the height of the axis: with the same for several laws they can be
-    compared, for the volume under each is 1. For None a new figure is made.
+    A new figure is made where `ax` is None.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    law : Normal, MultivariateNormal or tuple
+        A `Normal`, a `MultivariateNormal`, or (mean, covariance), of two columns.
+    limits : tuple of two tuples of float, optional, default=None
+        The ends of both columns.
+    top : float or None, default=None
+        The height of the vertical axis; the same for several distributions makes them comparable,
+        as the volume under each is 1.
+    grid : int, default=49
+        Points along each side of the grid on which the model is asked.
+
+    Returns
+    -------
+    mpl_toolkits.mplot3d.axes3d.Axes3D
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_contours : The same from above.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot(projection="3d")
     >>> ax = draw_surface(ax, ([0, 0], [[1, 0.8], [0.8, 1]]), top=0.3)
@@ -97,10 +120,36 @@ def draw_contours(
     """Draw curves of equal density that hold `masses` of a normal law, and its principal axes.
 
     The curves are ellipses about μ; their axes are the eigenvectors of Σ, drawn as arrows one
-    standard deviation √λ long. Both columns have the same scale, or right angles would not be
-    right. `colour` is one colour for all curves, else the denser the brighter; `named` writes
-    the mass on its curve.
+    standard deviation √λ long. Both columns have the same scale, so that right angles look right.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    law : Normal, MultivariateNormal or tuple
+        A `Normal`, a `MultivariateNormal`, or (mean, covariance), of two columns.
+    limits : tuple of two tuples of float, optional, default=None
+        The ends of both columns.
+    masses : sequence of float, default=MASSES
+        The shares that the curves hold.
+    axes : bool, default=True
+        Whether to draw the principal axes.
+    colour : str or None, default=None
+        One colour for all curves; None makes the denser ones brighter.
+    named : bool, default=True
+        Whether to write its mass on each curve.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_surface : The same as a surface.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = draw_contours(Figure().add_subplot(), ([0, 0], [[1, 0.5], [0.5, 1]]))
     >>> len(ax.lines)

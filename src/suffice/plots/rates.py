@@ -34,11 +34,37 @@ def draw_roc(
 ) -> Axes:
     """Draw the true positive rate against the false positive rate, for every threshold.
 
-    `scores` is one number for each row, the higher the likelier `positive` (of two labels the
-    second, if nobody says); or one column for each of `classes`, each then against the rest; or
-    {name: scores} of several models. Rows that tie enter together, so that the area, given in
-    the legend, is P(a positive scores more than a negative) + ½ P(they tie), exactly.
+    Rows that tie enter together, so that the area, given in the legend, is P(a positive scores
+    more than a negative) + ½ P(they tie), exactly.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    labels : array_like (n,)
+        The classes (n,) that rows have.
+    scores : array_like (n,) or (n, k), or mapping
+        One number for each row, the higher the more likely `positive`; or one column for each of
+        `classes`, each against the rest; or {name: scores} of several models.
+    positive : label, optional, default=None
+        The class that is looked for; None is the second of two labels.
+    classes : sequence of object or None, default=None
+        The labels that columns of scores stand for.
+    legend : bool, default=True
+        Whether to draw the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_roc_from_estimator : The same from a fitted classifier.
+    draw_precision_recall : The other curve of the same scores.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot()
     >>> ax = draw_roc(ax, ["ham", "spam", "ham", "spam"], [0.1, 0.8, 0.4, 0.4])
@@ -75,10 +101,38 @@ def draw_precision_recall(
 ) -> Axes:
     """Draw precision, the share of positives among the rows found, against recall.
 
-    Arguments are those of `draw_roc`. The curve is drawn in steps, for between two thresholds
-    nothing was measured; the legend gives the average precision. The dotted line is the
-    precision of a blind guess, where one line is that of all curves.
+    The curve is drawn in steps, as nothing was measured between two thresholds; the legend gives
+    the average precision. The dotted line is the precision of guessing, where it is the same for
+    all curves.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    labels : array_like (n,)
+        The classes (n,) that rows have.
+    scores : array_like (n,) or (n, k), or mapping
+        One number for each row, the higher the more likely `positive`; or one column for each of
+        `classes`, each against the rest; or {name: scores} of several models.
+    positive : label, optional, default=None
+        The class that is looked for; None is the second of two labels.
+    classes : sequence of object or None, default=None
+        The labels that columns of scores stand for.
+    legend : bool, default=True
+        Whether to draw the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_precision_recall_from_estimator : The same from a fitted classifier.
+    draw_roc : The other curve of the same scores.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot()
     >>> ax = draw_precision_recall(ax, [0, 1, 0, 1], [0.1, 0.8, 0.4, 0.4])

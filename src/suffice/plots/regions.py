@@ -60,16 +60,46 @@ def draw_regions(
 ) -> Axes:
     """Draw a model of two columns on `ax`: rows, contours of each class, and decision boundary.
 
-    The contours hold 50 % and 95 % of their class. For normal classes they are the ellipses
-    {x : (x - μ)ᵀΣ⁻¹(x - μ) = -2 log(1 - p)}, all of one shape where Σ is shared; for naive Bayes
-    those of the density that so many draws exceed; a model of p(y | x) alone has none. The
-    boundary is where the two likeliest classes have the same posterior; on either side the plane
-    wears the colour of the winner. Rows the model gets wrong are ringed. `columns` names the
-    axes, `classes` the entries of the legend, which stands below the axes and covers no row.
-    With `jitter`, dots in columns of whole numbers are moved a little, always by the same amounts,
-    so that rows with equal numbers can be seen beside each other; by default where most rows
-    share their place with others.
+    The contours hold 50 % and 95 % of their class. For normal classes they are the ellipses {x :
+    (x - μ)ᵀΣ⁻¹(x - μ) = -2 log(1 - p)}, all of one shape where Σ is shared; for naive Bayes those
+    of the density that so many draws exceed; a model of p(y | x) alone has none. The boundary is
+    where the two most likely classes have the same posterior; on either side the plane has the
+    colour of the winner. Rows that the model gets wrong are ringed.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    model : classifier
+        A fitted classifier of two columns.
+    rows : array_like (n, 2)
+        Rows (n, 2).
+    labels : array_like (n,)
+        Their labels (n,).
+    columns : sequence of str or None, default=None
+        Names of the axes.
+    classes : sequence of str or None, default=None
+        Names of the classes in the legend, in the order of the labels; None takes the labels.
+    grid : int, default=400
+        Points along each side of the grid on which the model is asked.
+    legend : bool, default=True
+        Whether to draw the legend. It stands below the Axes and covers no row.
+    jitter : bool or None, default=None
+        Whether to move dots in columns of whole numbers a little, always by the same amounts, so
+        that equal rows can be seen; None does where most rows share their place with others.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    side_by_side : Several models beside each other.
+    draw_typicality : Where a model has seen no rows.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianDiscriminant
     >>> from suffice.plots import draw_regions
@@ -227,6 +257,32 @@ def side_by_side(
 
     No window is opened and no global state of pyplot is touched.
 
+    Parameters
+    ----------
+    models : mapping of str to classifier
+        Fitted classifiers of two columns, by the titles of their panels.
+    rows : array_like (n, 2)
+        Rows (n, 2).
+    labels : array_like (n,)
+        Their labels (n,).
+    columns : sequence of str or None, default=None
+        Names of the axes.
+    classes : sequence of str or None, default=None
+        Names of the classes in the legend, in the order of the labels; None takes the labels.
+    title : str or None, default=None
+        The title of the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure with one panel for each model, and one legend below all.
+
+    See Also
+    --------
+    draw_regions : One of the panels.
+
+    Examples
+    --------
     >>> from suffice import GaussianDiscriminant
     >>> X = [[0.0, 0.1], [1.0, 0.0], [0.2, 1.0], [3.0, 3.2], [4.0, 3.0], [3.1, 4.0]]
     >>> y = ["a", "a", "a", "b", "b", "b"]

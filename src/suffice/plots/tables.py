@@ -33,12 +33,34 @@ def draw_confusion(
     *,
     classes: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw how often each class was taken for which: rows are labels, columns what was predicted.
+    """Draw how often each class was predicted as which: rows are labels, columns predictions.
 
-    Cells hold counts and are as dark as their share of the row, so that a rare class is as
-    visible as a frequent one; right answers lie on the framed diagonal. `classes` names the
-    sorted labels.
+    Cells hold counts and are as dark as their share of the row, so that a rare class is as visible
+    as a frequent one; right answers lie on the framed diagonal.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    labels : array_like (n,)
+        The classes (n,) that rows have.
+    predicted : array_like (n,)
+        The classes (n,) that were predicted.
+    classes : sequence of str or None, default=None
+        Names of the sorted labels; None takes the labels.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_confusion_from_estimator : The same from a fitted classifier.
+    draw_confusion_counts : From counts.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot()
     >>> ax = draw_confusion(ax, ["ham", "ham", "spam"], ["ham", "spam", "spam"])
@@ -63,8 +85,28 @@ def draw_confusion(
 def draw_confusion_counts(
     ax: Axes | None, counts: ArrayLike, classes: Sequence[object] | None = None
 ) -> Axes:
-    """Draw a confusion matrix that is counted already: one row for each class as it is.
+    """Draw a confusion matrix from its counts.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    counts : array_like
+        Counts (k, k): a row for each class, a column for each prediction.
+    classes : sequence of object or None, default=None
+        Names of the classes; None numbers them.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_confusion : From labels and predictions.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> ax = draw_confusion_counts(Figure().add_subplot(), [[40, 2], [5, 30]], ["no", "yes"])
     >>> ax.get_xlabel(), ax.get_ylabel()
@@ -155,12 +197,34 @@ def _figure(value: float) -> str:
 def draw_explanation(
     ax: Axes | None, explanation: Explanation, row: int = 0, *, most: int = 10
 ) -> Axes:
-    """Draw the log odds of one row, split by column: what spoke for its class and what against.
+    """Draw the log odds of one row, split by column.
 
-    Bars to the right speak for the class, hatched ones to the left against it; the strongest
-    come first, the rest is added up in one bar, and all of them, with the odds before any column
-    is looked at, add up to the last.
+    Bars to the right speak for the class, hatched ones to the left against it. The strongest come
+    first, the rest is one bar, and together with the odds before any column they add up to the
+    last bar.
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    explanation : Explanation
+        What `explain` of a fitted model has returned.
+    row : int, default=0
+        Which of its rows, from 0.
+    most : int, default=10
+        How many columns have a bar of their own.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_column : One column of a model.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianDiscriminant
     >>> X, y = [[1.0, 2.0], [2.0, 1.5], [5.0, 2.5], [6.5, 2.0]], ["low", "low", "high", "high"]

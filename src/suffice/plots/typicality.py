@@ -40,9 +40,39 @@ def draw_typicality(
     """Draw how typical each point of a plane is of the class that it is most typical of.
 
     Typicality is a p-value: the chance that a row of the class lies at least as far out. The
-    posterior is sure of itself far away from all rows; this map is not. Rows below 1 %
-    for every class are ringed: "none of these". With `labels` rows wear the marker of their class.
+    posterior can be certain far away from all rows; this map is not. Rows below 1 % for every
+    class are ringed: "none of these".
 
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw; None is the current Axes.
+    model : classifier
+        A fitted generative classifier of two columns.
+    rows : array_like (n, 2)
+        Rows (n, 2).
+    labels : array_like (n,), optional, default=None
+        Their labels (n,), by which markers differ; None draws all rows alike.
+    columns : sequence of str or None, default=None
+        Names of the axes.
+    classes : sequence of str or None, default=None
+        Names of the classes in the legend, in the order of the labels; None takes the labels.
+    grid : int, default=200
+        Points along each side of the grid on which the model is asked.
+    legend : bool, default=True
+        Whether to draw the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that was drawn on.
+
+    See Also
+    --------
+    draw_regions : What the posterior says of the same plane.
+
+    Examples
+    --------
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianDiscriminant
     >>> X = [[0.0, 0.1], [1.0, 0.0], [0.2, 1.0], [3.0, 3.2], [4.0, 3.0], [3.1, 4.0]]
