@@ -60,8 +60,26 @@ def collect(summarize: Callable[[B], S], batches: Iterable[B]) -> S:
     """Return the merged summary of all batches, in their order.
 
     Each summary takes part in about log₂(number of batches) merges, and rounding grows with that
-    and not with the number itself. At most that many partial summaries are held.
+    and not with the number itself. At most that many partial summaries are in memory.
 
+    Parameters
+    ----------
+    summarize : callable
+        Makes a statistic of one batch.
+    batches : iterable of B
+        Parts of the rows.
+
+    Returns
+    -------
+    S
+        The merged statistic of all batches.
+
+    See Also
+    --------
+    suffice.statistics.total : Adds statistics that are there already.
+
+    Examples
+    --------
     >>> collect(sum, [[1, 2], [3], [4, 5]])
     15
     """

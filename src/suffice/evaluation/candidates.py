@@ -40,13 +40,26 @@ classes there is none, and this is as good as none and yet finite.
 class Candidate:
     """One of the models that are compared.
 
-    key         a short name for commands: "gda", "logistic"
-    name        what it is called in tables
-    model       a learner, or somebody else's estimator, not fitted
-    school      "generative", "discriminative", or "" for what is of both, or not ours
-    rank        how simple it is: of two that do equally well, the lower one is taken
-    curve       whether its learning curve is drawn
-    without     columns that it does not see: texts, of which it has no law
+    Parameters
+    ----------
+    key : str
+        A short name for commands: "gda", "logistic".
+    name : str
+        What it is called in tables.
+    model : object
+        A learner, or somebody else's estimator, not fitted.
+    school : str
+        "generative", "discriminative", or "" for what is of both, or not ours.
+    rank : int
+        How simple it is: of two that do equally well, the lower one is taken.
+    curve : bool, default=False
+        Whether its learning curve is drawn.
+    without : tuple of str, default=()
+        Columns that it does not see: texts, of which it has no law.
+
+    See Also
+    --------
+    suffice.compare : Compares them.
     """
 
     key: str

@@ -43,19 +43,36 @@ COLUMNS = (TableColumn("model"), *FIGURES, TableColumn("seconds", Decimals(2)))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What candidates say of the same held-out rows: print it, or take its parts.
+    """What `compare` has found: print it, or take its parts.
 
-    rows             the rows they were compared on
-    folds            the fold of every row
-    candidates       all that were asked for, simplest first
-    held_out         by name, what each says of every row; without those that failed
-    scores           by name, the figures of each
-    diagnostics      normality and equal covariances, class by class
-    curves           learning curves, or None
-    crossings        where curves of the two schools cross
-    recommendation   which model, in words, and why
-    notes            what was done to rows or models on the way
-    late             candidates that were not judged, for the time was over
+    Parameters
+    ----------
+    rows : LabelledRows
+        The rows they were compared on.
+    folds : ndarray of int
+        The fold of every row.
+    candidates : tuple of Candidate
+        All that were asked for, simplest first.
+    held_out : dict of str to HeldOut
+        By name, what each says of every row; without those that failed.
+    scores : dict of str to FoldScores
+        By name, the figures of each.
+    diagnostics : Diagnostics
+        Normality and equal covariances, class by class.
+    curves : LearningCurves or None
+        Learning curves, or None.
+    crossings : tuple of Crossing
+        Where curves of the two schools cross.
+    recommendation : Recommendation
+        Which model, in words, and why.
+    notes : tuple of str
+        What was done to rows or models on the way.
+    late : tuple of str, default=()
+        Candidates that were not judged, for the time was over.
+
+    See Also
+    --------
+    suffice.compare : Makes it.
     """
 
     rows: LabelledRows

@@ -29,15 +29,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """What a candidate says of every row, fitted without the fold that the row is in.
+    """What a candidate predicts for every row, fitted without the fold that the row is in.
 
-    log_posterior   (n, k), -inf for a class that the training rows did not hold; None where the
-                    candidate gives no probabilities
-    predicted       (n,), by position among the classes
-    seconds         for fitting and answering, all folds together
-    warned          what was warned of, and in how many folds
-    notes           what was done to the rows first, and what was not done as usual
-    fitted          what was learned from all rows, where judging has done so
+    Parameters
+    ----------
+    log_posterior : ndarray of float or None
+        (n, k), -inf for a class that the training rows did not hold; None where the candidate
+        gives no probabilities.
+    predicted : ndarray of int
+        (n,), by position among the classes.
+    seconds : float
+        For fitting and answering, all folds together.
+    warned : tuple of tuple of str, int, default=()
+        What was warned of, and in how many folds.
+    notes : tuple of str, default=()
+        What was done to the rows first, and what was not done as usual.
+    fitted : Learned[Any, Any] or None, default=None
+        What was learned from all rows, where judging has done so.
+
+    See Also
+    --------
+    held_out : Makes it.
     """
 
     log_posterior: FloatArray | None
@@ -53,9 +65,31 @@ def held_out(
 ) -> HeldOut:
     """Cross-validate an estimator or a learner; a closed-form one by merging, without refits.
 
-    A pool is fitted once: it judges each of its rows by folds of its own, of a tenth or a fifth of
-    the rows. `before` is called before each fold, with how many are done; it may refuse to go on.
+    A pool is fitted once: it judges each of its rows by its own folds, of a tenth or a fifth of
+    the rows.
 
+    Parameters
+    ----------
+    model : object
+        An estimator or a learner, not fitted.
+    rows : LabelledRows
+        Rows with labels.
+    folds : ndarray of int
+        The fold (n,) of every row.
+    before : callable or None, default=None
+        Called before each fold with the number of folds done; it may raise, to stop.
+
+    Returns
+    -------
+    HeldOut
+        What the model predicts for every row, fitted without the fold that the row is in.
+
+    See Also
+    --------
+    stratified_folds : Makes folds.
+
+    Examples
+    --------
     >>> from suffice import GaussianDiscriminant
     >>> from suffice.evaluation.labelled_rows import LabelledRows
     >>> rows = LabelledRows.read([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])

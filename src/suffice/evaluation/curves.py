@@ -1,8 +1,7 @@
 """Errors over the number of training rows, with bands from repeated splits.
 
 Ng and Jordan (2001) compare naive Bayes and logistic regression so: the generative model often
-needs fewer rows to come near its best, and the discriminative one often has the better best. Often,
-not always: what is said here is about these rows, with bands, and is no law.
+needs fewer rows to come near its best, and the discriminative one often has the better best.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ class LearningCurves:
     sizes    how many rows each was trained on
     errors   the share of rows that were predicted wrongly
     losses   log-loss; NaN for a model without probabilities
-    notes    which models failed, where and why; one that has failed at every split of a size
-             has no curve
+    notes    which models failed, and why; one that failed in every split of a size has no curve
     """
 
     names: tuple[str, ...]
@@ -120,14 +118,43 @@ def learning_curves(
     """Train on m rows and test on others, for every size m and many random splits.
 
     Each split is one random order of the rows: training rows are its first m, so that larger
-    training sets hold the smaller ones, and closed-form models are running sums; test rows are up
-    to `most_tested` of those that follow. Every class is among the smallest training set. All
-    models see the same rows. From 1,000 rows on there are five splits. When a time `limit` is
-    reached no other split is begun, once there are two.
+    training sets contain the smaller ones, and closed-form models are running sums; test rows are
+    among those that follow. Every class is in the smallest training set. Of 1,000 rows or
+    more there are five splits.
 
+    Parameters
+    ----------
+    models : mapping of str to object
+        Estimators or learners by name, not fitted.
+    rows : LabelledRows
+        Rows with labels.
+    sizes : sequence of int or ndarray of int or None, default=None
+        Numbers of training rows; None chooses them.
+    repeats : int, default=25
+        How many random splits.
+    random_state : int, default=0
+        The seed of the splits.
+    most_tested : int, default=MOST_TESTED
+        The most test rows of a split.
+    limit : TimeLimit or None, default=None
+        A time limit: when it is reached no other split is begun, once there are two.
+    progress : callable, optional
+        Called when some work begins.
+
+    Returns
+    -------
+    LearningCurves
+        Held-out errors and log-losses of every model, size and split.
+
+    See Also
+    --------
+    crossing : Where two of the curves cross.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from suffice import GaussianDiscriminant
-    >>> from suffice.evaluation.labelled_rows import LabelledRows
+    >>> from suffice.evaluation import LabelledRows
     >>> rows = LabelledRows.read(*load_iris(return_X_y=True))
     >>> found = learning_curves({"GDA": GaussianDiscriminant()}, rows, sizes=[20, 100], repeats=5)
     >>> found.errors.shape, bool(found.errors[0, 1].mean() < found.errors[0, 0].mean())
@@ -309,8 +336,32 @@ class Crossing:
 def crossing(curves: LearningCurves, first: str, second: str, level: float = 0.95) -> Crossing:
     """Return from which size on the mean error of `second` stays at or below that of `first`.
 
-    Ng and Jordan's question, with a band by the bootstrap over splits. Sizes between those that
-    were tried are not guessed at.
+    The band is by the bootstrap over splits; sizes between those tried are not interpolated.
+
+    Parameters
+    ----------
+    curves : LearningCurves
+        Learning curves of both models.
+    first, second : str
+        Two models.
+    level : float, default=0.95
+        The level of the band.
+
+    Returns
+    -------
+    Crossing
+        The size, with its band.
+
+    See Also
+    --------
+    learning_curves : Makes the curves.
+
+    Examples
+    --------
+    >>> errors = np.array([[[0.3, 0.3], [0.1, 0.2]], [[0.4, 0.3], [0.1, 0.1]]])
+    >>> curves = LearningCurves(("GDA", "logistic"), np.array([20, 100]), errors, errors)
+    >>> crossing(curves, "GDA", "logistic").size
+    100
     """
     a, b = curves.errors[curves.place(first)], curves.errors[curves.place(second)]
     # Splits that one of the two has failed in say nothing of either.

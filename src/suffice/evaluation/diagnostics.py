@@ -49,8 +49,20 @@ class ClassDiagnostics:
 class Diagnostics:
     """Every class, and Box's test that all have one covariance.
 
-    columns   the columns of numbers, which these figures are about; categories are not normal
-    failure   why there are no figures, where there could be some
+    Parameters
+    ----------
+    classes : tuple of ClassDiagnostics
+        The figures of each class.
+    box : BoxM or None
+        Box's test; None where rows are too few.
+    columns : tuple of str
+        The columns of numbers, which these figures are about; categories are not normal.
+    failure : str, default=""
+        Why there are no figures, where there could be some.
+
+    See Also
+    --------
+    diagnose : Makes it.
     """
 
     classes: tuple[ClassDiagnostics, ...]
@@ -129,8 +141,25 @@ value under a normal law, which is not 0."""
 
 
 def diagnose(rows: LabelledRows) -> Diagnostics:
-    """Look at the columns of numbers of every class.
+    """Test the numeric columns of every class for normality.
 
+    Parameters
+    ----------
+    rows : LabelledRows
+        Rows with labels.
+
+    Returns
+    -------
+    Diagnostics
+        Normality of every class, and whether they share a covariance.
+
+    See Also
+    --------
+    mardia : The test of a class.
+    box_m : The test of a shared covariance.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from suffice.evaluation.labelled_rows import LabelledRows
     >>> iris = load_iris()

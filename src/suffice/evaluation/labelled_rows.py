@@ -31,9 +31,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledRows:
-    """Rows of any kind, the place of each one's label among `classes`, and weights or None.
+    """Rows with their labels and weights.
 
-    Rows of weight zero are left out when it is made: they are no rows.
+    Rows of weight zero are left out when it is made. `LabelledRows.read(X, y)` makes it of rows
+    and labels.
+
+    Parameters
+    ----------
+    X : array_like (n, d)
+        Rows (n, d) of any kind.
+    codes : ndarray of int
+        The place (n,) of the label of each row among `classes`.
+    classes : ndarray
+        The different labels (k,), sorted.
+    weights : ndarray of float or None
+        Weights (n,) of the rows, or None.
+
+    See Also
+    --------
+    held_out : Takes it.
     """
 
     X: Any

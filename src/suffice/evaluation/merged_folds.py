@@ -217,9 +217,29 @@ def stratified_folds(codes: IntArray, folds: int = 10, random_state: int = 0) ->
     """Return the fold of every row: each fold has its share of each class.
 
     The same folds as scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=seed), so
-    that whoever checks a comparison by hand has the same rows in the same place. A class with
-    fewer rows than folds is absent from some, which is no error here.
+    that a comparison can be checked by hand. A class with fewer rows than folds is absent from
+    some, which is not an error here.
 
+    Parameters
+    ----------
+    codes : ndarray of int
+        The place (n,) of the class of every row.
+    folds : int, default=10
+        How many folds.
+    random_state : int, default=0
+        The seed.
+
+    Returns
+    -------
+    ndarray of int
+        The fold (n,) of every row.
+
+    See Also
+    --------
+    held_out : Uses them.
+
+    Examples
+    --------
     >>> stratified_folds(np.array([0, 0, 0, 1, 1, 1]), 3).tolist()
     [2, 1, 0, 2, 0, 1]
     """
@@ -269,7 +289,19 @@ def checked_seed(random_state: object) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShrinkageLosses:
-    """Held-out log-loss of every shrinkage in every fold: (shrinkages, folds)."""
+    """Held-out log-loss of every shrinkage in every fold: (shrinkages, folds).
+
+    Parameters
+    ----------
+    shrinks : ndarray of float
+        The shrinkages.
+    losses : ndarray of float
+        Held-out log-loss (shrinkages, folds).
+
+    See Also
+    --------
+    shrinkage_losses : Makes it.
+    """
 
     shrinks: FloatArray
     losses: FloatArray
@@ -291,8 +323,30 @@ def shrinkage_losses(
     """Cross-validate GaussianDiscriminant(shrink=γ) for many γ, without a single refit.
 
     One statistic for each fold, training sets by merging, and one eigendecomposition for each
-    training set, which serves all γ. Blank cells are refused.
+    training set, which serves all γ.
 
+    Parameters
+    ----------
+    rows : LabelledRows
+        Rows with labels, without blanks.
+    shrinks : sequence of float or ndarray of float
+        The values of γ.
+    folds : int, default=10
+        How many folds.
+    random_state : int, default=0
+        The seed of the folds.
+
+    Returns
+    -------
+    ShrinkageLosses
+        The held-out log-loss of each γ in each fold.
+
+    See Also
+    --------
+    stratified_folds : The folds.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from suffice.evaluation import LabelledRows
     >>> rows = LabelledRows.read(*load_iris(return_X_y=True))

@@ -27,6 +27,26 @@ BINS = 10
 def accuracy(predicted: IntArray, codes: IntArray, weights: FloatArray | None = None) -> float:
     """Return the share of rows whose class was predicted.
 
+    Parameters
+    ----------
+    predicted : ndarray of int
+        The place (n,) of the predicted class.
+    codes : ndarray of int
+        The place (n,) of the true class.
+    weights : ndarray of float or None, default=None
+        Weights (n,) of the rows; None counts each once.
+
+    Returns
+    -------
+    float
+        The share of rows that are right.
+
+    See Also
+    --------
+    log_loss : What certainty that was wrong costs.
+
+    Examples
+    --------
     >>> accuracy(np.array([0, 1, 1]), np.array([0, 1, 0]))
     0.6666666666666666
     """
@@ -46,10 +66,32 @@ def log_loss(
     weights: FloatArray | None = None,
     clip: float = CLIP,
 ) -> float:
-    """Return the mean of -log p(own class): 0 is certainty that was right.
+    """Return the mean of -log p(true class).
 
-    Without the clip a single row that a model ruled out would make every comparison infinite.
+    Parameters
+    ----------
+    log_posterior : ndarray of float
+        Log-probabilities (n, k), a column for each class.
+    codes : ndarray of int
+        The place (n,) of the class of each row among the columns.
+    weights : ndarray of float or None, default=None
+        Weights (n,) of the rows; None counts each once.
+    clip : float, default=CLIP
+        The least probability: without it a single row that a model ruled out would make every
+        comparison infinite.
 
+    Returns
+    -------
+    float
+        The mean of -log p(true class): 0 is certainty that was right.
+
+    See Also
+    --------
+    brier : Squared errors of probabilities.
+    accuracy : The share of rows that are right.
+
+    Examples
+    --------
     >>> round(log_loss(np.log([[0.5, 0.5], [0.9, 0.1]]), np.array([0, 0])), 4)
     0.3993
     """
@@ -57,8 +99,28 @@ def log_loss(
 
 
 def brier(log_posterior: FloatArray, codes: IntArray, weights: FloatArray | None = None) -> float:
-    """Return the mean of Σ (p - indicator)²; with two classes half of it, as is the custom.
+    """Return the mean of Σ (p - indicator)²; with two classes half of it, as is usual.
 
+    Parameters
+    ----------
+    log_posterior : ndarray of float
+        Log-probabilities (n, k), a column for each class.
+    codes : ndarray of int
+        The place (n,) of the class of each row among the columns.
+    weights : ndarray of float or None, default=None
+        Weights (n,) of the rows; None counts each once.
+
+    Returns
+    -------
+    float
+        The mean squared error, 0 at best.
+
+    See Also
+    --------
+    log_loss : What certainty that was wrong costs.
+
+    Examples
+    --------
     >>> round(brier(np.log([[0.5, 0.5], [0.9, 0.1]]), np.array([0, 0])), 4)
     0.13
     """
@@ -76,11 +138,33 @@ def calibration_error(
 ) -> float:
     """Return the expected calibration error: by how much confidence and accuracy differ.
 
-    The confidence of a row is the probability of its likeliest class. Rows are parted into bins of
+    The confidence of a row is the probability of its most likely class. Rows are put into bins of
     equal width by it; within each the mean confidence is compared with the share that is right,
-    and the gaps are averaged by the weight of their bins. Chance alone makes it positive,
-    the more so the fewer rows there are: compare it between models, not with 0.
+    and the gaps are averaged by the weight of their bins. Chance alone makes it positive, the more
+    so the fewer rows there are: compare it between models, not with 0.
 
+    Parameters
+    ----------
+    log_posterior : ndarray of float
+        Log-probabilities (n, k), a column for each class.
+    codes : ndarray of int
+        The place (n,) of the class of each row among the columns.
+    weights : ndarray of float or None, default=None
+        Weights (n,) of the rows; None counts each once.
+    bins : int, default=BINS
+        The number of bins.
+
+    Returns
+    -------
+    float
+        The expected calibration error.
+
+    See Also
+    --------
+    reliability : The bins themselves.
+
+    Examples
+    --------
     >>> calibration_error(np.log([[0.9, 0.1], [0.9, 0.1]]), np.array([0, 1])).__round__(3)
     0.4
     """
@@ -108,11 +192,26 @@ def bin_of(probabilities: FloatArray, bins: int) -> IntArray:
 class Reliability:
     """One entry for each bin that holds a row.
 
-    predicted   the mean probability that was given
-    observed    the share of rows in which it came true
-    low, high   ends of Wilson's interval for that share, at `level`
-    rows        how many rows there are, each counted with its weight
-    of          whose probability: that of one class, or of the likeliest one
+    Parameters
+    ----------
+    predicted : ndarray of float
+        The mean probability that was given.
+    observed : ndarray of float
+        The share of rows in which it came true.
+    low : ndarray of float
+        Ends of Wilson's interval for that share, at `level`.
+    high : ndarray of float
+        Ends of Wilson's interval for that share, at `level`.
+    rows : ndarray of float
+        How many rows there are, each counted with its weight.
+    of : str
+        Whose probability: that of one class, or of the likeliest one.
+    level : float, default=0.95
+        TODO.
+
+    See Also
+    --------
+    reliability : Makes it.
     """
 
     predicted: FloatArray
@@ -141,9 +240,34 @@ def reliability(
 ) -> Reliability:
     """Return predicted probabilities beside observed shares, in bins of equal width.
 
-    `of` is the class whose probability is looked at; None looks at the likeliest class of
-    each row, whichever that is. Weights are repetitions.
+    Parameters
+    ----------
+    log_posterior : ndarray of float
+        Log-probabilities (n, k), a column for each class.
+    codes : ndarray of int
+        The place (n,) of the class of each row among the columns.
+    weights : ndarray of float or None, default=None
+        Repetitions (n,) of the rows; None counts each once.
+    of : int or None, default=None
+        The place of the class whose probability is judged; None judges the most likely class of
+        each row.
+    bins : int, default=BINS
+        The number of bins.
+    level : float, default=0.95
+        The level of the intervals.
 
+    Returns
+    -------
+    Reliability
+        One entry for each bin that holds a row.
+
+    See Also
+    --------
+    calibration_error : The gaps in one number.
+    suffice.plots.draw_reliability : The same as a picture.
+
+    Examples
+    --------
     >>> found = reliability(np.log([[0.2, 0.8]] * 4), np.array([1, 1, 1, 0]), of=1)
     >>> found.predicted.round(3), found.observed, found.low.round(3), found.high.round(3)
     (array([0.8]), array([0.75]), array([0.301]), array([0.954]))

@@ -29,8 +29,24 @@ WORK = 2e9
 class Mardia:
     """Skewness and kurtosis of one class about its own mean and covariance, with p-values.
 
-    For normal rows skewness is near 0 and kurtosis near d(d + 2). `rank` is d, less directions
-    without variance. `rows` is how many rows, by weight, were looked at.
+    Parameters
+    ----------
+    skewness : float
+        Near 0 for normal rows.
+    skewness_p : float
+        Its p-value.
+    kurtosis : float
+        Near d(d + 2) for normal rows.
+    kurtosis_p : float
+        Its p-value.
+    rank : int
+        The number of columns d, less directions without variance.
+    rows : float
+        How many rows, by weight, were used.
+
+    See Also
+    --------
+    mardia : Makes it.
     """
 
     skewness: float
@@ -45,8 +61,27 @@ class Mardia:
 class BoxM:
     """Box's test that classes share one covariance.
 
-    It is sensitive: with many rows it rejects differences that cost nothing, and tails
-    that are not normal make it reject as well. `groups` is how many classes were large enough.
+    It is sensitive: with many rows it rejects differences that do not matter, and tails that are
+    not normal make it reject as well.
+
+    Parameters
+    ----------
+    statistic : float
+        Box's M.
+    chi_square : float
+        M, scaled so that it can be compared with χ².
+    degrees_of_freedom : int
+        Those of χ².
+    p_value : float
+        Small where the covariances differ.
+    rank : int
+        In how many directions rows vary within classes.
+    groups : int
+        How many classes were large enough.
+
+    See Also
+    --------
+    box_m : Makes it.
     """
 
     statistic: float
@@ -66,6 +101,24 @@ def mardia(rows: FloatArray, weights: FloatArray | None = None) -> Mardia | None
     invariants: directions without variance are left out, and units do not matter. Weights are
     repetitions.
 
+    Parameters
+    ----------
+    rows : ndarray of float
+        Complete rows (n, d) of one class.
+    weights : ndarray of float or None, default=None
+        Repetitions (n,) of the rows; None counts each once.
+
+    Returns
+    -------
+    Mardia or None
+        Skewness and kurtosis with p-values; None where rows are too few.
+
+    See Also
+    --------
+    box_m : Whether classes share a covariance.
+
+    Examples
+    --------
     >>> found = mardia(np.random.default_rng(0).normal(size=(200, 3)))
     >>> round(found.skewness, 2), round(found.kurtosis, 1), found.skewness_p > 0.05
     (0.31, 15.3, True)
@@ -102,6 +155,24 @@ def box_m(groups: Sequence[FloatArray], weights: Sequence[FloatArray] | None = N
     M = ν log|S| - Σ ν_c log|S_c| with unbiased covariances, in the directions that vary within
     classes; classes in which these do not all vary are left out. M(1 - c) is compared with χ².
 
+    Parameters
+    ----------
+    groups : sequence of ndarray of float
+        The rows (n, d) of each class.
+    weights : sequence of ndarray of float or None, default=None
+        Repetitions of the rows of each class; None counts each once.
+
+    Returns
+    -------
+    BoxM or None
+        The test; None if too few classes are large enough.
+
+    See Also
+    --------
+    mardia : Whether a class is normal.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> found = box_m([X[y == c] for c in range(3)])

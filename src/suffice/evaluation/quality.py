@@ -27,15 +27,28 @@ LEAVE_ONE_OUT = "leave-one-out"
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What a model is worth on rows that it has not seen, beside knowing the class shares alone.
+    """How good a model is on rows that it has not seen, beside knowing the class shares alone.
 
-    accuracy            the share of rows whose class it names
-    log_loss            the mean of -log p(own class); None for a model without probabilities
-    commonest           the class that most rows have
-    baseline_accuracy   the share of rows that have it: what always saying it gets right
-    baseline_log_loss   the log-loss of the class shares
-    rows                how many rows were judged
-    how                 "leave-one-out", how many folds, or "judged by its own folds" for a pool
+    Parameters
+    ----------
+    accuracy : float
+        The share of rows whose class it names.
+    log_loss : float or None
+        The mean of -log p(own class); None for a model without probabilities.
+    commonest : object
+        The class that most rows have.
+    baseline_accuracy : float
+        The share of rows that have it: what always saying it gets right.
+    baseline_log_loss : float
+        The log-loss of the class shares.
+    rows : int
+        How many rows were judged.
+    how : str
+        "leave-one-out", how many folds, or "judged by its own folds" for a pool.
+
+    See Also
+    --------
+    Recommendation : Has one.
     """
 
     accuracy: float

@@ -39,13 +39,26 @@ if TYPE_CHECKING:
 class Recommendation:
     """What to use, and why.
 
-    model         the pool, or a single model that is better beyond noise: see `best_of`
-    school        "generative" or "discriminative"; "" for a pool, and for a model that is not ours
-    advice        one sentence: what to use
-    judged        how good that is on rows it has not seen, in figures; `str` of it is a sentence
-    reasons       by how much, against what
-    assumptions   which of those that generative models make seem to hold, and which do not
-    worries       what to look at before relying on it
+    Parameters
+    ----------
+    model : str
+        The pool, or a single model that is better beyond noise: see `best_of`.
+    school : str
+        "generative" or "discriminative"; "" for a pool, and for a model that is not ours.
+    advice : str
+        One sentence: what to use.
+    reasons : tuple of str
+        By how much, against what.
+    assumptions : tuple of str, default=()
+        Which of those that generative models make seem to hold, and which do not.
+    worries : tuple of str, default=()
+        What to look at before relying on it.
+    judged : Quality or None, default=None
+        How good that is on rows it has not seen, in figures; `str` of it is a sentence.
+
+    See Also
+    --------
+    suffice.compare : Makes it.
     """
 
     model: str

@@ -25,8 +25,24 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_source(data: object) -> bool:
-    """Whether data are rows somewhere else: a path, a stream, a table of a database or a cluster.
+    """Return whether data are rows that are not in memory here.
 
+    Parameters
+    ----------
+    data : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for a path, a stream, a table of a database or a cluster.
+
+    See Also
+    --------
+    open_source : Opens it.
+
+    Examples
+    --------
     >>> is_source("data.parquet"), is_source([[1.0]])
     (True, False)
     """
@@ -47,7 +63,7 @@ def open_source(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> Source:
-    """Return rows wherever they are as a source.
+    r"""Return rows as a source, wherever they are.
 
     | given                                   | read                                           |
     |-----------------------------------------|------------------------------------------------|
@@ -56,8 +72,40 @@ def open_source(
     | anything with an Arrow stream           | the same: Polars, DuckDB relations, ...        |
     | "duckdb://file.db?table=t"              | a table of a database: see `open_address`      |
 
-    `delimiter`, `header`, `encoding`, `sheet` and `expected` (names of columns) say how files of
-    text are written.
+    Parameters
+    ----------
+    data : path, list of paths, str or stream
+        What there is to read.
+    name : str or None, default=None
+        What it is called in refusals; None finds a name.
+    delimiter : str or None, default=None
+        What separates cells of a file of text; None detects it.
+    header : bool or None, default=None
+        Whether the first line names the columns; None detects it.
+    expected : collection of str, default=()
+        Names of columns, which help to find the header.
+    encoding : str or None, default=None
+        How characters are written; None detects it.
+    sheet : str or None, default=None
+        The sheet of a workbook; None is the first.
+
+    Returns
+    -------
+    Source
+        The rows, ready to be read part by part.
+
+    See Also
+    --------
+    sql_source : Of a connection to a database.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> place = Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> _ = place.write_text("size,kind\n1.5,rose\n0.4,daisy\n")
+    >>> open_source(place).names
+    ('size', 'kind')
     """
     from suffice.sources.source import Source
 

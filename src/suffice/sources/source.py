@@ -27,7 +27,21 @@ S = TypeVar("S", bound=Mergeable)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which columns are read: those that models look at, the one of labels, the one of weights."""
+    """Which columns are read.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns that models use.
+    target : str or None, default=None
+        The column of labels, if any.
+    weight : str or None, default=None
+        The column of weights, if any.
+
+    See Also
+    --------
+    Source : What is read.
+    """
 
     names: tuple[str, ...]
     target: str | None = None
@@ -44,10 +58,20 @@ class Wanted:
 class Chunk:
     """Some rows of a source.
 
-    table    the columns that models look at
-    labels   what `read_labels` reads; None where no target was asked for
-    weights  one for each row, or None
-    place    where they are: for refusals
+    Parameters
+    ----------
+    table : Table
+        The columns that models look at.
+    labels : object
+        What `read_labels` reads; None where no target was asked for.
+    weights : object
+        One for each row, or None.
+    place : Place
+        Where they are: for refusals.
+
+    See Also
+    --------
+    Source : What it is a part of.
     """
 
     table: Table

@@ -19,7 +19,7 @@ from suffice.text import TermCounts, Vocabulary, read_documents
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from suffice.models.text.counting import TermsOfDocuments
+    from suffice.models.text.terms_of_documents import TermsOfDocuments
     from suffice.sources import Chunk
 
     Documents = Iterable[str | bytes]

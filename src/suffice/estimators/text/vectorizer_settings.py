@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.models.text.counting import TermsOfDocuments
+from suffice.models.text.terms_of_documents import TermsOfDocuments
 from suffice.text import TfIdf, Tokens
 
 if TYPE_CHECKING:

@@ -52,8 +52,24 @@ def next_hash(before: int, word: int) -> int:
 
 
 def term_hash(term: str) -> int:
-    """Return the number of a term: a word, or words with one space between them.
+    """Return the hash of a term.
 
+    Parameters
+    ----------
+    term : str
+        A word, or words with one space between them.
+
+    Returns
+    -------
+    int
+        Its 64-bit hash.
+
+    See Also
+    --------
+    suffice.text.hash_terms : Counts by it.
+
+    Examples
+    --------
     >>> term_hash("buy now") == next_hash(word_hash(b"buy"), word_hash(b"now"))
     True
     """

@@ -7,7 +7,6 @@ whatever the number of threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
-from suffice.errors import BadRows, BadSetting
+from suffice.errors import BadSetting
 from suffice.kernels.compilation import part_of
 from suffice.kernels.tokens import counts as kernels
 from suffice.kernels.tokens.vocabulary_table import VocabularyTable, with_nodes
@@ -84,10 +83,31 @@ def count_terms(
 ) -> CountedTerms:
     """Return how often each term occurs in each document, columns ascending within a row.
 
-    Without a vocabulary, one is made: terms in the order of their first appearance. A given one is
-    fixed, and other terms are left out; with `grow` they are added at its end, in a vocabulary that
-    is returned. `boolean` counts each term of a document once.
+    Parameters
+    ----------
+    documents : iterable of str or bytes
+        Texts, as str or as bytes.
+    tokens : Tokens, default=WORDS
+        How documents are cut into terms.
+    vocabulary : Vocabulary or None, default=None
+        The terms to count; None makes one of the terms in the order of their first appearance.
+    grow : bool, default=False
+        Whether new terms are added at the end of a given vocabulary, which is returned; without it
+        they are left out.
+    boolean : bool, default=False
+        Whether each term of a document is counted once.
 
+    Returns
+    -------
+    CountedTerms
+        Counts as compressed sparse rows, and their vocabulary.
+
+    See Also
+    --------
+    hash_terms : The same without a vocabulary.
+
+    Examples
+    --------
     >>> found = count_terms(["to be or not to be", "be"])
     >>> found.indptr.tolist(), found.indices.tolist(), found.counts.tolist()
     ([0, 4, 5], [0, 1, 2, 3, 1], [2, 2, 1, 1, 1])
@@ -207,6 +227,29 @@ def hash_terms(
 
     Terms that share a column are added up. Columns ascend within a row.
 
+    Parameters
+    ----------
+    documents : iterable of str or bytes
+        Texts, as str or as bytes.
+    tokens : Tokens, default=WORDS
+        How documents are cut into terms.
+    size : int, default=2 ** 20
+        The number of columns.
+    boolean : bool, default=False
+        Whether each term of a document is counted once.
+
+    Returns
+    -------
+    HashedCounts
+        Counts as compressed sparse rows.
+
+    See Also
+    --------
+    count_terms : The same with a vocabulary.
+    term_hashes : With the whole hash of each term.
+
+    Examples
+    --------
     >>> from suffice.text import term_hash
     >>> hash_terms(["spam spam"], size=1000).indices.tolist() == [term_hash("spam") % 1000]
     True
@@ -224,6 +267,26 @@ def term_hashes(
 ) -> TermHashes:
     """Return the different terms of each document by their 64-bit hashes, ascending, with counts.
 
+    Parameters
+    ----------
+    documents : iterable of str or bytes
+        Texts, as str or as bytes.
+    tokens : Tokens, default=WORDS
+        How documents are cut into terms.
+    boolean : bool, default=False
+        Whether each term of a document is counted once.
+
+    Returns
+    -------
+    TermHashes
+        Hashes and counts as compressed sparse rows.
+
+    See Also
+    --------
+    hash_terms : With a column for each remainder of the hash.
+
+    Examples
+    --------
     >>> from suffice.text import term_hash
     >>> found = term_hashes(["spam, spam, ham"])
     >>> dict(zip(found.hashes.tolist(), found.counts.tolist()))[term_hash("spam")]
@@ -277,91 +340,3 @@ def _sparse(rows: Sequence[Rows], width: int) -> tuple[Indices, Indices, NDArray
         indptr.append((ends + before).astype(kind))
         before += len(keys)
     return np.concatenate(indptr), indices, np.concatenate([counts for _, counts, _ in rows])
-
-
-@dataclass(frozen=True, slots=True)
-class TermsOfDocuments:
-    """How documents are cut into terms, and counted.
-
-    `stop_words` are taken out before n-grams are made, so that the words around one become
-    neighbours; they are compared with tokens as they are, in lower case unless `lower` is False.
-    `analyzer` is a function from a document to its terms, which replaces all of that.
-
-    >>> found = TermsOfDocuments(Tokens((2, 2)), frozenset({"of"})).count(["a cup of tea"])
-    >>> found.vocabulary.terms
-    ['a cup', 'cup tea']
-    """
-
-    tokens: Tokens
-    stop_words: frozenset[str] = frozenset()
-    analyzer: Callable[[Any], Iterable[str]] | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse settings that do not go together."""
-        if self.analyzer is None:
-            return
-        if not callable(self.analyzer):
-            raise BadSetting(
-                f"analyzer is {self.analyzer!r:.60}, not a function",
-                hint="use a function from a document to a list of its terms, or None",
-            )
-        if self.stop_words or self.tokens != Tokens():
-            raise BadSetting(
-                "ngrams, lower and stop_words cut documents into terms, and so does analyzer",
-                hint="leave them out: the terms are those that the analyzer returns",
-            )
-
-    def vocabulary(self, terms: Iterable[str] = ()) -> Vocabulary:
-        """Return a vocabulary of terms that these documents can have."""
-        return Vocabulary(terms) if self.analyzer is None else GivenTerms(terms)
-
-    def count(
-        self,
-        documents: Sequence[str | bytes],
-        vocabulary: Vocabulary | None = None,
-        *,
-        grow: bool = False,
-        boolean: bool = False,
-    ) -> CountedTerms:
-        """Return how often each term occurs in each document, as `count_terms` does."""
-        if self.analyzer is None:
-            return count_terms(
-                self._without_stop_words(documents),
-                self.tokens,
-                vocabulary,
-                grow=grow,
-                boolean=boolean,
-            )
-        return count_given_terms(self._analyzed(documents), vocabulary, grow=grow, boolean=boolean)
-
-    def hashed(
-        self, documents: Sequence[str | bytes], size: int, *, boolean: bool = False
-    ) -> HashedCounts:
-        """Return how often each term occurs, in columns by hash, as `hash_terms` does."""
-        if self.analyzer is None:
-            texts = self._without_stop_words(documents)
-            return hash_terms(texts, self.tokens, size, boolean=boolean)
-        return hash_given_terms(self._analyzed(documents), size, boolean=boolean)
-
-    def _without_stop_words(self, documents: Sequence[str | bytes]) -> Sequence[str | bytes]:
-        if not self.stop_words:
-            return documents
-        words = Tokens((1, 1), self.tokens.lower)
-        # Tokens with a space between them are cut into the same tokens again.
-        return [
-            " ".join(word for word in words.tokens_of(document) if word not in self.stop_words)
-            for document in documents
-        ]
-
-    def _analyzed(self, documents: Sequence[str | bytes]) -> list[list[str]]:
-        assert self.analyzer is not None
-        found = []
-        for place, document in enumerate(documents):
-            terms = self.analyzer(document)
-            if isinstance(terms, (str, bytes)) or not hasattr(terms, "__iter__"):
-                raise BadRows(
-                    f"the analyzer returned {terms!r:.60} for document {place}, not a list",
-                    hint="it returns the terms of one document: a list of strings",
-                )
-            found.append(list(terms))
-        return found

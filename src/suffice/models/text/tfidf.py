@@ -27,8 +27,27 @@ NORMS = ("l1", "l2", None)
 
 @dataclass(frozen=True, slots=True)
 class TfIdf:
-    """How counts become weights; `TfIdf.notes()` has the definition of the notes.
+    """How counts become weights; `TfIdf.notes()` has the definition of lecture notes.
 
+    Parameters
+    ----------
+    use_idf : bool, default=True
+        Whether terms of few documents weigh more.
+    smooth_idf : bool, default=True
+        Whether one document with every term is added.
+    sublinear_tf : bool, default=False
+        Whether a count c becomes 1 + log c.
+    norm : str or None, default="l2"
+        What rows are divided by: their "l2" or "l1" norm, or nothing.
+    shares : bool, default=False
+        Whether counts are divided by the number of terms of their document.
+
+    See Also
+    --------
+    Tokens : How documents are cut into terms.
+
+    Examples
+    --------
     >>> counts = np.array([2, 1, 3])
     >>> indptr, indices = np.array([0, 2, 3]), np.array([0, 1, 0])
     >>> TfIdf.notes().weights(indptr, indices, counts, 2.0, np.array([2.0, 1.0])).round(4)

@@ -27,6 +27,19 @@ class Tokens:
     `lower` is False: marks say as much about mail as words do. An n-gram is n tokens with one space
     between them, for every n from the first to the second number of `ngrams`.
 
+    Parameters
+    ----------
+    ngrams : tuple of int, default=(1, 1)
+        The least and the most words of a term.
+    lower : bool, default=True
+        Whether terms are in lower case.
+
+    See Also
+    --------
+    count_terms : Uses them.
+
+    Examples
+    --------
     >>> Tokens(ngrams=(1, 2)).tokens_of("Free £££ NOW")
     ['free', '£££', 'free £££', 'now', '£££ now']
     """
@@ -59,8 +72,24 @@ class Tokens:
 
 
 def read_documents(documents: Iterable[str | bytes]) -> list[str | bytes]:
-    """Return documents as a list, or refuse what is none.
+    """Return documents as a list, or refuse what is not a document.
 
+    Parameters
+    ----------
+    documents : iterable of str or bytes
+        Texts, as str or as bytes.
+
+    Returns
+    -------
+    list of str or bytes
+        The documents as a list.
+
+    See Also
+    --------
+    count_terms : Takes them.
+
+    Examples
+    --------
     >>> read_documents(iter(["one", b"two"]))
     ['one', b'two']
     """

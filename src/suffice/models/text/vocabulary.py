@@ -24,6 +24,17 @@ class Vocabulary(Sequence[str]):
     Two words stay two words, whatever their hashes: nothing here is approximate. A vocabulary that
     the compiled loops have made is turned into strings only when these are asked for.
 
+    Parameters
+    ----------
+    terms : iterable of str, default=()
+        Different terms, in the order of their numbers.
+
+    See Also
+    --------
+    count_terms : Makes and uses one.
+
+    Examples
+    --------
     >>> words = Vocabulary(["to", "be"]) + Vocabulary(["be", "or"])
     >>> words.terms, words.number("or"), "not" in words
     (['to', 'be', 'or'], 2, False)

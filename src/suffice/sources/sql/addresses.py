@@ -183,13 +183,31 @@ def sql_source(
     query: str | None = None,
     adds_up: bool | None = None,
 ) -> SqlSource:
-    """Return a table, a view or a query of a database as rows to learn from.
+    """Return a table, a view or a query of a database as a source of rows.
 
-    `connection` is one of DuckDB or of psycopg (PostgreSQL). A dot in the name of a table parts it
-    from its schema. `adds_up` says whether the database makes the sums, or its rows are read; with
-    None whatever is quicker: PostgreSQL adds up, and only sums travel; DuckDB, in this process, is
-    read. `source.taken` says afterwards what it was.
+    Parameters
+    ----------
+    connection : object
+        One of DuckDB or of psycopg (PostgreSQL).
+    table : str or None, default=None
+        The table or view; a dot separates the schema from its name.
+    query : str or None, default=None
+        A query instead of a table.
+    adds_up : bool or None, default=None
+        Whether the database computes the sums (True) or its rows are read (False); None does what
+        is quicker: PostgreSQL adds up, and only sums travel; DuckDB, in this process, is read.
 
+    Returns
+    -------
+    SqlSource
+        The rows; `source.taken` tells afterwards whether sums or rows were taken.
+
+    See Also
+    --------
+    open_source : Of a path, a stream or an address.
+
+    Examples
+    --------
     >>> import duckdb
     >>> from suffice import GaussianDiscriminant
     >>> connection = duckdb.connect()
