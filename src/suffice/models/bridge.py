@@ -165,12 +165,34 @@ def bridge_of(
     bootstrap: int = 0,
     rng: np.random.Generator | None = None,
 ) -> Bridge:
-    """Return what a fit of GDA says about θ, and whether logistic regression would say the same.
+    """Return what a fit of GDA implies about θ, and a test against logistic regression.
 
-    `fit` is that of GaussianLearner(Gaussian()) on these very rows: one covariance, divided by n.
-    Codes are positions among its labels; cells are not missing. Two passes over the rows; with
-    `bootstrap`, as many more as there are samples.
+    Parameters
+    ----------
+    fit : Fit
+        That of GaussianLearner(Gaussian()) on these very rows: one covariance, divided by n.
+    rows : ndarray of float
+        The rows (n, d), without blank cells.
+    codes : ndarray of int
+        The place (n,) of the label of each row.
+    weights : ndarray of float or None, default=None
+        Weights (n,) of the rows; None counts each once.
+    bootstrap : int, default=0
+        How many samples to draw; each is one more pass over the rows.
+    rng : np.random.Generator or None, default=None
+        Draws the samples.
 
+    Returns
+    -------
+    Bridge
+        Estimates, covariances and the test.
+
+    See Also
+    --------
+    suffice.bridge : The same for rows and labels.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from suffice.families import Gaussian
     >>> from suffice.models import GaussianLearner

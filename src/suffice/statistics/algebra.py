@@ -97,6 +97,22 @@ A = TypeVar("A", bound=Statistics)
 def total(parts: Iterable[A]) -> A:
     """Return the sum of all parts, merged pairwise so that rounding grows with their logarithm.
 
+    Parameters
+    ----------
+    parts : iterable of Statistics
+        Statistics that can be added.
+
+    Returns
+    -------
+    Statistics
+        Their sum.
+
+    See Also
+    --------
+    suffice.engines.collect : Makes and adds them.
+
+    Examples
+    --------
     >>> from suffice.statistics import Moments
     >>> total([Moments.of([[1.0]]), Moments.of([[2.0]]), Moments.of([[6.0]])]).mean
     array([3.])
@@ -122,6 +138,22 @@ def leave_one_out(parts: Sequence[A]) -> list[A]:
     With one part per fold these are the training sets of cross-validation for the price
     of one pass. Prefixes meet suffixes: nothing is subtracted, so nothing cancels.
 
+    Parameters
+    ----------
+    parts : sequence of Statistics
+        Two statistics or more.
+
+    Returns
+    -------
+    list of Statistics
+        For each part, the total of all the others.
+
+    See Also
+    --------
+    total : The sum of all.
+
+    Examples
+    --------
     >>> from suffice.statistics import Moments
     >>> parts = [Moments.of([[1.0]]), Moments.of([[2.0]]), Moments.of([[6.0]])]
     >>> [float(others.mean[0]) for others in leave_one_out(parts)]

@@ -139,8 +139,28 @@ def shrinkage_path(
 ) -> ShrinkagePath:
     """Return the classifiers that covariance="shared" gives at each of many shrinkages.
 
-    With `suffice.statistics.leave_one_out` over folds this cross-validates them all.
+    Parameters
+    ----------
+    statistics : ByPattern[PooledMoments]
+        Pooled moments by pattern, as GaussianLearner makes them.
+    shrinks : sequence of float or ndarray of float
+        The shrinkages, 0 … 1.
+    priors : mapping of Label to float or None, default=None
+        Class probabilities by label; None takes the shares of the rows.
+    divisor : {"mle", "unbiased"}, default="mle"
+        "mle" or "unbiased".
 
+    Returns
+    -------
+    ShrinkagePath
+        A linear classifier for each shrinkage.
+
+    See Also
+    --------
+    suffice.statistics.leave_one_out : With it over folds, this cross-validates them all.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> learner = GaussianLearner(Gaussian("shared"))
     >>> x = np.random.default_rng(0).normal(size=(30, 3))

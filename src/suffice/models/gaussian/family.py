@@ -58,18 +58,35 @@ GaussianStatistics = (
 class Gaussian:
     """Settings of normal classes: the form of their covariances, and how it is regularized.
 
-    | setting       | default    | range                                                        |
-    |---------------|------------|--------------------------------------------------------------|
-    | covariance    | "shared"   | shared, per-class, diagonal, shared-diagonal, spherical, or  |
-    |               |            | the three letters of one of the fourteen forms (EII … VVV)   |
-    | pool          | None       | 0 … 1: share of the pooled scatter in a per-class covariance |
-    | shrink        | None       | 0 … 1: how far off-diagonals move toward the target          |
-    | shrink_target | "diagonal" | diagonal (the class's own), scaled (shared, rescaled)        |
-    | divisor       | "mle"      | mle (W), unbiased (W - k, W_c - 1)                           |
-    | predictive    | None       | above 0: averaged over parameters, under a prior of so many  |
-    |               |            | rows: Student's t; None plugs the estimates in               |
-    | prior_rows    | 0          | rows of that prior at the mean of all rows                   |
-    | factors       | None       | from 1, or "auto" (BIC): covariances are ΛΛᵀ + Ψ             |
+    Parameters
+    ----------
+    covariance : str, default="shared"
+        "shared", "per-class", "diagonal", "shared-diagonal", "spherical", or the three letters of
+        one of the fourteen forms (EII … VVV).
+    pool : float or None, default=None
+        0 … 1: the share of the pooled scatter in a per-class covariance.
+    shrink : float or None, default=None
+        0 … 1: how far off-diagonals move toward the target.
+    shrink_target : str, default="diagonal"
+        "diagonal" (the class's own) or "scaled" (shared, rescaled).
+    divisor : str, default="mle"
+        "mle" (W) or "unbiased" (W - k, W_c - 1).
+    predictive : float or None, default=None
+        Above 0: parameters are averaged over under a prior of so many rows (Student's t); None
+        plugs the estimates in.
+    prior_rows : float, default=0.0
+        Rows of that prior at the mean of all rows.
+    factors : int or str or None, default=None
+        From 1, or "auto" (BIC): covariances are ΛΛᵀ + Ψ.
+
+    See Also
+    --------
+    suffice.GaussianDiscriminant : The estimator with these settings.
+
+    Examples
+    --------
+    >>> Gaussian("per-class", pool=0.5).covariance
+    'per-class'
     """
 
     covariance: str = "shared"

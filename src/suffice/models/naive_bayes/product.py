@@ -34,8 +34,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """p(x | c) = ∏ over groups of p(x_group | c): families, and the columns each one has.
+    """A product of families: p(x | c) = ∏ over groups of p(x_group | c).
 
+    Parameters
+    ----------
+    families : tuple of ColumnFamily
+        The families.
+    columns : tuple of sequence of int
+        The columns of each, by position.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice.families import Categorical, Poisson, Product
     >>> Product((Poisson(), Categorical()), ((0, 2), (1,))).described(["calls", "plan", "faults"])
     {'calls': 'poisson', 'plan': 'categorical', 'faults': 'poisson'}

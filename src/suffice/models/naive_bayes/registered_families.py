@@ -29,13 +29,37 @@ LAWS = (
 
 
 def register_family(family: ColumnFamily, laws: type) -> None:
-    """Let naive Bayes, model files, SQL, `inspect` and pictures know a new family of columns.
+    """Make a new family of columns known to naive Bayes, model files, SQL and pictures.
 
-    family  as it is used by its name in settings
-    laws    the class of what its `estimate` returns
+    Both are frozen dataclasses; `form` declares what a model file may contain in their fields. A
+    model file names the classes, so they have to be registered before it is read.
 
-    Both are frozen dataclasses; `form` says what a model file may hold in their fields. A model
-    file names the classes: whoever reads it has to register them first.
+    Parameters
+    ----------
+    family : ColumnFamily
+        The family, as it is used by its name in settings.
+    laws : type
+        The class of what its `estimate` returns.
+
+    Returns
+    -------
+    None
+        The family can be used by its name afterwards.
+
+    See Also
+    --------
+    BaseFamily : What families derive from.
+    BaseLaws : What laws derive from.
+
+    Examples
+    --------
+    >>> from suffice.families import Poisson, register_family
+    >>> from suffice.errors import BadSetting
+    >>> try:
+    ...     register_family(Poisson(), type(Poisson()))
+    ... except BadSetting as error:
+    ...     print(error.hint)
+    derive from suffice.families.BaseFamily and BaseLaws, or LinearLaws
     """
     kind = type(family)
     _check(kind, FAMILY, "family")
@@ -54,7 +78,9 @@ def register_family(family: ColumnFamily, laws: type) -> None:
 
     same = NAMED.get(family.name)
     if same is not None and type(same).__qualname__ != kind.__qualname__:
-        raise BadSetting(f"there is a family {family.name!r} already", hint="choose another name")
+        raise BadSetting(
+            f"a family named {family.name!r} exists already", hint="choose another name"
+        )
     NAMED[family.name] = FAMILIES[family.name] = family
     CLASSES.update({kind.__name__: kind, laws.__name__: laws})
 

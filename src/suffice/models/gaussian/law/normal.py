@@ -35,12 +35,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Normal:
-    """A normal law with a positive semi-definite covariance, on plain float64 arrays.
+    """A normal distribution with a positive semi-definite covariance, on plain float64 arrays.
 
-    Where directions are missing the law lives on a subspace: its density is the one with respect
-    to the volume of that subspace, and is 0 off it. A NaN in a row is a cell not seen; it is
-    integrated out exactly.
+    Where directions are missing it lives on a subspace: its density is the one with respect to the
+    volume of that subspace, and is 0 off it. A NaN in a row is a cell not seen; it is integrated
+    out exactly.
 
+    Parameters
+    ----------
+    mean : ndarray of float
+        The mean (d,).
+    covariance : ndarray of float
+        The covariance (d, d), positive semi-definite.
+
+    See Also
+    --------
+    suffice.MultivariateNormal : The same with names of columns, and fitted to rows.
+
+    Examples
+    --------
     >>> law = Normal([0.0, 0.0], [[1.0, 0.6], [0.6, 1.0]])
     >>> law.conditional({0: 1.0})
     Normal(mean=array([0.6]), covariance=array([[0.64]]))

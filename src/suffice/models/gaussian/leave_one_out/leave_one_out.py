@@ -57,11 +57,51 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Return what each row would get from a model of all the others.
 
-    `rows` are those the summary was made from, or some of them if not `complete`. `log_priors`
-    None means that they are re-estimated too. `chosen` picks rows to be judged; `removed` says
-    how much of each row's weight is taken out (all of it unless given). Budgets are in
-    floating-point operations: above them floors are held fixed, and shrinking is corrected to
-    second order.
+    Parameters
+    ----------
+    family : Gaussian
+        The settings of the fit.
+    summary : ClassSummary
+        The statistics by class.
+    normals : NormalClasses
+        The normal classes that were estimated.
+    notes : tuple of Note
+        What was noted by the estimate.
+    rows : ndarray of float
+        The rows that the summary was made from, or some of them if not `complete`.
+    codes : ndarray of int
+        The place (n,) of the label of each row.
+    weights : ndarray of float or None
+        Weights (n,) of the rows; None counts each once.
+    log_priors : ndarray of float or None
+        The priors (k,) that were given; None estimates them again.
+    chosen : ndarray of int or None, default=None
+        Which rows are judged; None judges all.
+    removed : ndarray of float or None, default=None
+        How much of each row's weight is taken out; None takes out all.
+    refit_budget : float, default=100000000000.0
+        Floating-point operations for refits: above it floors are held fixed.
+    exact_budget : float, default=200000000000.0
+        Floating-point operations for exactness: above it shrinking is corrected to second order.
+    complete : bool, default=True
+        Whether `rows` are all that the summary was made from.
+
+    Returns
+    -------
+    LeaveOneOut
+        Log posteriors of the rows left out.
+
+    See Also
+    --------
+    suffice.GaussianDiscriminant.leave_one_out : The same for an estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice import GaussianDiscriminant
+    >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["low", "low", "high", "high"]
+    >>> GaussianDiscriminant().fit(X, y).leave_one_out(X, y).error
+    0.0
     """
     chosen = np.arange(len(rows)) if chosen is None else chosen
     most = max(1, CELLS // max(summary.size, summary.width))

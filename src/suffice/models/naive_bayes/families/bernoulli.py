@@ -50,11 +50,21 @@ MANY_COLUMNS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Bernoulli(BaseFamily):
-    """φ_cj = p(x_j = 1 | c) = (N_cj + α)/(n_cj + 2α), the multivariate Bernoulli event model.
+    """Yes or no: the multivariate Bernoulli event model.
 
-    A cell is 1 above the threshold and 0 at or below it. Without a threshold cells have to be
-    0 or 1, or truths.
+    φ_cj = p(x_j = 1 | c) = (N_cj + α)/(n_cj + 2α).
 
+    Parameters
+    ----------
+    threshold : float or None, default=None
+        A cell is 1 above it and 0 at or below it; None: cells are 0 or 1, or true and false.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> warm = NaiveBayes(Bernoulli(threshold=20.0))
     >>> warm.fit([[12.0], [35.0], [28.0], [None]], ["a", "a", "b", "b"]).parameters_["x0"]

@@ -45,12 +45,23 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Binned(BaseFamily):
-    """p(x | c) = mass of the bin / its width; the edges, outer ones too, are settings.
+    """Numbers cut into bins: p(x | c) is the mass of the bin / its width.
 
-    `edges` None asks for quantiles of the first rows, at most `bins` bins: `cut` returns the
-    family with its edges. What lies outside counts as in the outer bin. Statistics with other
-    edges are statistics of something else: they do not merge.
+    What lies outside counts as in the outer bin. Statistics with other edges do not merge.
 
+    Parameters
+    ----------
+    bins : int, default=BINS
+        The most bins, where `edges` is None.
+    edges : tuple of float or None, default=None
+        Where bins begin and end; None takes quantiles of the first rows.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> model = NaiveBayes(Binned(edges=(0, 10, 20)))
     >>> model.fit([[1.0], [12.0], [15.0], [19.0]], ["a", "a", "b", "b"]).parameters_["x0"]["b"]

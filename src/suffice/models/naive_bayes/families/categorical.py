@@ -30,10 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Categorical(BaseFamily):
-    """p(x_j = l | c) = (N_cl + α)/(N_c + αK_j) over the levels that the data have shown.
+    """Categories: (N_cl + α)/(N_c + αK_j) over the levels that the data have shown.
 
     A level that no class has shown gets α/(N_c + α(K_j + 1)), for that cell alone.
 
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> rows = [["red"], ["red"], ["blue"], ["red"]]
     >>> NaiveBayes(Categorical()).fit(rows, ["a", "a", "b", "b"]).parameters_["x0"]

@@ -33,10 +33,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Complement(BaseFamily):
-    """score_c = -Σ_j x_j log θ̃_cj with θ̃_cj = (Σ_{b≠c} N_bj + α)/(Σ_{b≠c} N_b + αd).
+    """Counts of words, compared with those of all other classes.
 
-    A linear form and not a density: there is no p(x | c) behind it, and no prior in it.
+    score_c = -Σ_j x_j log θ̃_cj with θ̃_cj = (Σ_{b≠c} N_bj + α)/(Σ_{b≠c} N_b + αd). This is a
+    linear form and not a density: there is no p(x | c), and no prior in it.
 
+    Parameters
+    ----------
+    boolean : bool, default=False
+        Whether a word counts once per row.
+
+    See Also
+    --------
+    suffice.ComplementNaiveBayes : The estimator of this family.
+
+    Examples
+    --------
     >>> from suffice import ComplementNaiveBayes  # the estimator of this family
     >>> model = ComplementNaiveBayes().fit([[3, 0], [1, 1], [0, 2]], ["spam", "spam", "ham"])
     >>> model.parameters_["x0"]  # -log (4 + 1)/(5 + 2) and -log (0 + 1)/(2 + 2)

@@ -48,6 +48,17 @@ class GaussianColumns(BaseFamily):
     pair with logistic regression. Variances are floored relative to the column's own total
     variance, so a column in small units is as good as any.
 
+    Parameters
+    ----------
+    variance : {"per-class", "shared"}, default="per-class"
+        "per-class": each class has its own; "shared": all have the same.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> rows, labels = [[1.0], [3.0], [6.0], [10.0]], ["a", "a", "b", "b"]
     >>> NaiveBayes(GaussianColumns()).fit(rows, labels).parameters_["x0"]

@@ -39,11 +39,24 @@ LINEAR_FORM = {
 
 @dataclass(frozen=True, eq=False)
 class LinearLaws(BaseLaws):
-    """log p(x | c) = Σ_j over seen cells of (x_j·slopes[c, j] + offsets[c, j]) + h(x).
+    """Laws with log p(x | c) = Σ_j (x_j·slopes[c, j] + offsets[c, j]) + h(x) over seen cells.
 
-    `slopes` are the natural parameters. `offsets` is None where they are zero. The two `order`
-    arrays are the same form for the number of impossible events, None where nothing is
-    impossible. Cells count as 1 or 0 by `threshold`, where there is one.
+    Parameters
+    ----------
+    slopes : ndarray of float
+        The natural parameters (k, d).
+    offsets : ndarray of float or None
+        The offsets (k, d); None where they are zero.
+    order_slopes : ndarray of float or None, default=None
+        The same form for the number of impossible events; None where nothing is impossible.
+    order_offsets : ndarray of float or None, default=None
+        The offsets of `order_slopes`, or None.
+    threshold : float or None, default=None
+        Cells above it count as 1 and the others as 0; None takes cells as they are.
+
+    See Also
+    --------
+    register_family : Takes such laws of a new family.
     """
 
     slopes: FloatArray

@@ -35,6 +35,17 @@ class LogNormal(GaussianColumns):
     class as in any other, so it says nothing about the class: the density of the row is 0, and
     its posterior is that of the other cells. An `OutsideSupport` warning names the cells.
 
+    Parameters
+    ----------
+    variance : {"per-class", "shared"}, default="per-class"
+        Of the logarithms. "per-class": each class has its own; "shared": all have the same.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> rows, labels = [[1.0], [100.0], [10.0], [1000.0]], ["a", "a", "b", "b"]
     >>> model = NaiveBayes(LogNormal()).fit(rows, labels)

@@ -48,12 +48,23 @@ SHORT = 8
 
 @dataclass(frozen=True, slots=True)
 class Multinomial(BaseFamily):
-    """θ_cj = (N_cj + α)/(N_c + αd), the multinomial event model over a whole group of columns.
+    """Counts of words: the multinomial event model over a group of columns.
 
-    Counts may be any non-negative numbers, TF-IDF weights among them. `boolean` counts a word
-    once, however often it appears in a row. The law is conditional on the row's length, so
-    missing counts are refused: nobody could say how long the row was.
+    θ_cj = (N_cj + α)/(N_c + αd). Counts may be any non-negative numbers, TF-IDF weights among
+    them. The distribution is conditional on the length of the row, so missing counts are refused:
+    the length would be unknown.
 
+    Parameters
+    ----------
+    boolean : bool, default=False
+        Whether a word counts once per row, however often it appears.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> words = NaiveBayes({(0, 1): Multinomial(boolean=True)})
     >>> words.fit([[3, 0], [1, 1], [0, 2]], ["spam", "spam", "ham"]).parameters_["x0"]

@@ -45,8 +45,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Poisson(BaseFamily):
-    """λ_cj = (Σx + α·x̄_j)/(W_c + α): α pseudo-rows at the mean of all classes.
+    """Counts of events: λ_cj = (Σx + α·x̄_j)/(W_c + α), α pseudo-rows at the mean of all classes.
 
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> calls = NaiveBayes(Poisson()).fit([[0], [2], [7], [5]], ["a", "a", "b", "b"])
     >>> calls.parameters_["x0"]  # (2 + 3.5)/(2 + 1) and (12 + 3.5)/(2 + 1)

@@ -37,11 +37,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Common(BaseFamily):
-    """p(x_j | c) = p(x_j): the law of the family, learned from the rows of all classes.
+    """One distribution for all classes: p(x_j | c) = p(x_j), learned from all rows.
 
-    For columns that repeat what others have said already, and would make naive Bayes too sure
-    of itself. Densities and samples still have the column; posteriors do not.
+    For columns that repeat what others have said already, and would make naive Bayes too certain.
+    Densities and samples still have the column; posteriors do not.
 
+    Parameters
+    ----------
+    family : ColumnFamily
+        The family of the column.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> from suffice.families import Poisson
     >>> model = NaiveBayes({0: "poisson", 1: Common(Poisson())})

@@ -32,13 +32,27 @@ DRAWN_EVENTS = tuple(event for event in EVENTS if event != COMPLEMENT)
 
 @dataclass(frozen=True, slots=True)
 class TextWords(BaseFamily):
-    """Texts by their words: log p(text | c) is β·Σ_j log p(word_j | c)/√n, n its known words.
+    """Texts by their words: log p(text | c) = β·Σ_j log p(word_j | c)/√n over its n known words.
 
-    `event` is "boolean" (words drawn one after the other, each of a text once), "multinomial" (the
-    same with repetitions) or "bernoulli" (each word is there or not); a term has from `ngrams[0]`
-    to `ngrams[1]` words. Smoothing and β are found by rows that are left out, beside all other
-    columns: words are no more independent than a text has meaning. A blank cell says nothing.
+    Smoothing and β are found by rows that are left out, beside all other columns, since words are
+    not independent. A blank cell says nothing.
 
+    Parameters
+    ----------
+    event : {"boolean", "multinomial", "bernoulli"}, default=BOOLEAN
+        "boolean": words drawn one after the other, each counted once per text; "multinomial": with
+        repetitions; "bernoulli": each word is there or not.
+    ngrams : tuple of int, default=(1, 2)
+        The least and the most words of a term.
+    lower : bool, default=True
+        Whether terms are in lower case.
+
+    See Also
+    --------
+    suffice.NaiveBayes : Takes it as a family of columns.
+
+    Examples
+    --------
     >>> from suffice import NaiveBayes
     >>> rows = [["cheap pills", 9.0], ["cheap watches", 7.0], ["see you", 1.0], ["lunch?", 2.0]]
     >>> y = ["spam", "spam", "ham", "ham"]
