@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +80,17 @@ class Audit:
         """The rows of `suspects`, in their order."""
         return [int(row[0]) for row in self.table.rows]  # type: ignore[call-overload]
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        shown = replace(self.table, title=self.sentence, notes=tuple(self.findings()))
+        return shown.to_html()
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the suspect rows as a frame of pandas or polars, the most suspect first."""
+        return self.table.to_frame(library)
+
     def __str__(self) -> str:
         """Return the findings as text."""
         lines = [self.sentence]
@@ -117,8 +128,7 @@ class Audit:
             equal = sum(pair.equal for pair in self.near_duplicates)
             found.append(
                 f"{len(self.near_duplicates)} pairs of rows are nearly identical in different "
-                f"parts "
-                f"of the split ({equal} exactly): results measured there are too optimistic"
+                f"parts of the split ({equal} exactly): results measured there are too optimistic"
             )
         found += [f"column {leak.column}: {leak.why}" for leak in self.leaks]
         if self.strangers:

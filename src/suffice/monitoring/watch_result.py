@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import listed
@@ -71,7 +71,7 @@ class Watch:
 
     @property
     def ok(self) -> bool:
-        """Whether no drift detected."""
+        """Whether no drift was detected."""
         if self.stream:
             return self.e_value is None or self.e_value < ALARM
         strange = self.strange_p < OF_STRANGE
@@ -117,9 +117,29 @@ class Watch:
 
     def __str__(self) -> str:
         """Return the verdict, and what it rests on."""
-        lines = [f"{self.rows:,.0f} rows: {self.verdict}"]
+        lines = [self._title]
         if self.moved:
             lines += ["", str(self.moved_table)]
+        return "\n".join([*lines, *self._below()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        shown = replace(self.moved_table, title=self._title, notes=tuple(self._below()))
+        return shown.to_html()
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return all tests as a frame of pandas or polars, the most telling first."""
+        return self.table.to_frame(library)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.rows:,.0f} rows: {self.verdict}"
+
+    def _below(self) -> list[str]:
+        """Return what stands below the columns that have moved."""
+        lines = []
         if self.expected is not None:
             e = self.expected
             lines.append(f"expected accuracy {e.estimate:.3f} ({e.low:.3f} to {e.high:.3f})")
@@ -140,4 +160,4 @@ class Watch:
             )
         if self.stream and self.e_value is not None:
             lines.append(f"e-value of the stream: {self.e_value:.3g} (alarm at {ALARM:g})")
-        return "\n".join([*lines, *self.notes])
+        return [*lines, *self.notes]

@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.models.conformal.p_values import members, too_few
+from suffice.printing.result_table import TableColumn, TextTable, p_value
 from suffice.rows import read_labels
 
 if TYPE_CHECKING:
@@ -61,9 +62,41 @@ class PredictionSets:
 
     def __str__(self) -> str:
         """Return how large the sets are, and the promise."""
+        return f"{self._sizes}\n{self.promise}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.table.to_html()
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a row for each set as a frame of pandas or polars.
+
+        Its columns are the row's number, its classes, how many they are, and the p-value of each
+        class, "p(label)".
+        """
+        return self.table.to_frame(library)
+
+    @property
+    def table(self) -> TextTable:
+        """All sets, in the order of the rows."""
+        labels = [TableColumn(f"p({label})", p_value) for label in self.classes.tolist()]
+        return TextTable(
+            self._sizes,
+            (TableColumn("row"), TableColumn("set"), TableColumn("classes"), *labels),
+            tuple(
+                (i, ", ".join(map(str, one)), len(one), *p)
+                for i, (one, p) in enumerate(zip(self.sets, self.p_values.tolist(), strict=True))
+            ),
+            (self.promise,),
+        )
+
+    @property
+    def _sizes(self) -> str:
         counts = Counter(self.sizes.tolist())
         said = ", ".join(f"{counts[size]} of {size}" for size in sorted(counts))
-        return f"{len(self)} sets by number of classes: {said}\n{self.promise}"
+        return f"{len(self)} sets by number of classes: {said}"
 
 
 @dataclass(frozen=True, slots=True)
