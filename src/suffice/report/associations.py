@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.report.data_summary import column_names
 from suffice.report.informative_columns import drawn
-from suffice.report.markup import bar, name, table
+from suffice.report.markup import bar, name, quoted, table
 from suffice.rows import NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def blanks_section(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str
         lines.append(
             (name(one.name, 40), f"{one.blanks:,}", f"{100.0 * share:.1f} %", bar(share), *shares)
         )
-    heads = ("column", "blank", "share", "", *(f"in {name(label, 16)}" for label in labels))
+    heads = ("column", "blank", "share", "", *(f"in {quoted(label, 16)}" for label in labels))
     left = len(gaps) - MOST_BLANK
     more = f'<p class="soft">… and {left:,} more columns with blanks.</p>' if left > 0 else ""
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import unescape
 from typing import TYPE_CHECKING, Any, Self
 
@@ -59,6 +59,7 @@ class Contents:
     own_curve: LearningCurves | None = None
     sets: HeldOutSets | None = None
     audit: Audit | None = None
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -83,6 +84,7 @@ class Contents:
             own_curve(comparison) if curve else None,
             held_out_sets(comparison, comparison.recommendation.model),
             audited(comparison),
+            dict(spellings or {}),
         )
 
     def record(self) -> dict[str, Any]:

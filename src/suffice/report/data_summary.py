@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.report.column_strips import ClassColours, level_strip, number_strip
 from suffice.report.markup import bar, name, names, table, text
+from suffice.report.notation import in_notation
 from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:
@@ -92,8 +93,9 @@ def _column(
         for cell in there:
             counts[cell] = counts.get(cell, 0) + 1
         order = sorted(counts, key=lambda level: (-counts[level], str(level)))
+        told = spelling.written if spelling is not None and kind == BOOLEAN else lambda cell: cell
         shown = [
-            f"{name(level, 30)} {_percent(counts[level], len(there))}"
+            f"{name(told(level), 30)} {_percent(counts[level], len(there))}"
             for level in order[:MOST_LEVELS]
         ]
         if len(order) > MOST_LEVELS:
@@ -122,26 +124,11 @@ def _column(
 
 def _range(numbers: FloatArray, spelling: Spelling | None) -> str:
     def written(figure: float) -> str:
-        if spelling is None:
-            return short(figure)
-        if spelling.date:
-            return text(str(spelling.written(figure if spelling.timed else round(figure))))
-        if spelling.percent:
-            return f"{short(100.0 * figure)}&nbsp;%"
-        return f"{text(spelling.currency)}{short(figure)}"
+        return text(in_notation(figure, spelling))
 
     if numbers.min() == numbers.max():
         return f"{written(float(numbers[0]))} in every row"
     return " … ".join(written(float(q)) for q in np.quantile(numbers, [0.0, 0.5, 1.0]))
-
-
-def short(figure: float) -> str:
-    """Return a number in a few digits.
-
-    >>> short(48842.0), short(0.12345), short(1e15)
-    ('48,842', '0.1235', '1e+15')
-    """
-    return f"{figure:,.0f}" if 1e4 <= abs(figure) < 1e12 else f"{figure:.4g}"
 
 
 def _percent(part: float, whole: float) -> str:

@@ -12,14 +12,18 @@ from suffice.errors import SufficeError
 from suffice.estimators.saving import estimator_of
 from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.printing.terminal_words import cut, printable
-from suffice.report.data_summary import column_names, short
+from suffice.report.data_summary import column_names
 from suffice.report.figures import WIDTH
 from suffice.report.markup import quoted, text
+from suffice.report.notation import in_notation
 from suffice.rows import NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation import Comparison
     from suffice.learning.results import Explanation
     from suffice.report.figures import Album
@@ -67,7 +71,8 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
         share = 100.0 * float(np.exp(sure[place]))
         chance = f"{share:.4g}&nbsp;%" if share < 99.99 else "over 99.99&nbsp;%"
         try:
-            found = _explained(comparison, fitted, preparation, int(place), said)
+            cells = _cells(comparison, int(place), album.spellings)
+            found = _explained(comparison, fitted, preparation, int(place), said, cells)
         except SufficeError:  # a page without this part is still a page
             continue
         if not np.abs(found.contributions).max() < BOUNDLESS:
@@ -90,8 +95,7 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
         caption = (
             f"Row {place + 1:,}, {what}: {quoted(own)}, predicted as {quoted(said)} with "
             f"probability {chance} when held out. The bars are those of the model of all rows, "
-            f"including this one, "
-            "and add up to its log odds."
+            "including this one, and add up to its log odds."
         )
         label = f"row {place + 1} explained, {kind}"
         pictures.append(album.picture(draw, label, caption, (WIDTH, 4.0)))
@@ -99,18 +103,22 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
 
 
 def _explained(
-    comparison: Comparison, fitted: Any, preparation: Any, place: int, said: object
+    comparison: Comparison,
+    fitted: Any,
+    preparation: Any,
+    place: int,
+    said: object,
+    cells: dict[str, str],
 ) -> Explanation:
     """Return what speaks for an answer, columns named with their cells."""
     one = preparation.rows(comparison.rows.take(np.array([place])).X)
     found: Explanation = fitted.explain(one, of=_plain(said))
-    cells = _cells(comparison, place)
     labels = tuple(_with_cell(column, cells) for column in found.columns)
     return replace(found, of=found.of.astype(object), columns=labels)
 
 
-def _cells(comparison: Comparison, place: int) -> dict[str, str]:
-    """Return the cells of one row as words, by the names of their columns."""
+def _cells(comparison: Comparison, place: int, spellings: Mapping[str, Spelling]) -> dict[str, str]:
+    """Return the cells of one row in their columns' notation, by the names of the columns."""
     rows = comparison.rows
     if is_sparse(rows.X):
         return {}
@@ -119,8 +127,13 @@ def _cells(comparison: Comparison, place: int) -> dict[str, str]:
     for j, called in enumerate(column_names(rows)):
         cell = held.column(j)[0]
         blank = cell is None or cell != cell  # noqa: PLR0124 - NaN is a blank
-        number = held.kinds[j] == NUMBER
-        found[called] = "blank" if blank else short(float(cell)) if number else str(cell)
+        spelling = spellings.get(called)
+        if blank:
+            found[called] = "blank"
+        elif held.kinds[j] == NUMBER:
+            found[called] = in_notation(float(cell), spelling)
+        else:
+            found[called] = str(cell if spelling is None else spelling.written(cell))
     return found
 
 

@@ -16,10 +16,12 @@ from suffice.printing.terminal_words import printable
 from suffice.report.markup import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from suffice.columns.spellings.spelling import Spelling
 
 
 WIDTH, HEIGHT = 5.0, 4.2
@@ -192,11 +194,15 @@ class Album:
     """Draws pictures, and keeps the greys that a dark page has to turn round.
 
     `draws` is False where matplotlib is missing, or where no pictures are wanted: then every
-    picture is nothing. `values` has what was drawn, by the key of the picture.
+    picture is nothing. `values` has what was drawn, by the key of the picture; `spellings` how
+    columns are written, by name.
     """
 
-    def __init__(self, wanted: bool = True) -> None:
+    def __init__(
+        self, wanted: bool = True, spellings: Mapping[str, Spelling] | None = None
+    ) -> None:
         self.installed = _installed()
+        self.spellings = dict(spellings or {})
         self.draws = wanted and self.installed
         self._greys: set[str] = {"00", "ff"}
         self.values: dict[str, dict[str, object]] = {}

@@ -89,7 +89,7 @@ def rendered(
     living: bool = True,
 ) -> str:
     """Return the page of contents that were looked up before."""
-    album = Album(pictures)
+    album = Album(pictures, contents.spellings)
     called = title or (f"Which model for {target}?" if target else "Which model?")
     sections = _sections(contents, target, album)
     body = "".join(

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.report.figures import WIDTH
 from suffice.report.markup import name, quoted
+from suffice.report.notation import write_ticks
 from suffice.report.planes import class_words
 from suffice.rows import NUMBER, read_table
 
@@ -193,12 +194,13 @@ def column_pictures(found: Informative, album: Album) -> list[str]:
                 classes=class_words(found.model.classes_.tolist()),
             )  # fmt: skip
             ax.set_xlabel(called if len(called) <= 60 else f"{called[:59]}…")
+            write_ticks(ax.xaxis, album.spellings.get(called))
             span = _middle(found, j)
             if span is not None:
                 ax.set_xlim(*span)
 
         law = getattr(found.model, "families_", {}).get(called, "")
-        words = f" Its law: {name(law)}." if law else ""
+        words = f" Distribution: {name(law)}." if law else ""
         if _middle(found, int(j)) is not None:
             words += " The outermost cells are not drawn."
         pictures.append(

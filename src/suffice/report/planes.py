@@ -13,6 +13,7 @@ from suffice.evaluation.candidates import GENERATIVE
 from suffice.report.data_summary import column_names
 from suffice.report.informative_columns import drawn
 from suffice.report.markup import name, names
+from suffice.report.notation import write_ticks
 from suffice.rows import NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ def _regions(
             ax, model, points[there], labels, columns=[_cut(word) for word in called],
             classes=class_words(model.classes_.tolist()), grid=GRID,
         )  # fmt: skip
+        for axis, word in zip((ax.xaxis, ax.yaxis), called, strict=True):
+            write_ticks(axis, album.spellings.get(word))
 
     inside = ""
     if one.school == GENERATIVE:
@@ -124,8 +127,7 @@ def _regions(
         draw,
         f"{one.name} on two columns",
         f"{name(one.name)} on {name(called[0])} and {name(called[1])} alone: points are rows, "
-        f"circled "
-        f"where the model is wrong; uncoloured lines are boundaries.{inside}{dots}",
+        f"circled where the model is wrong; uncoloured lines are boundaries.{inside}{dots}",
     )
 
 

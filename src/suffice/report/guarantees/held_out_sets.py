@@ -141,12 +141,13 @@ def sets_section(found: HeldOutSets | None) -> str:
         ""
         if hard is None or hard[2] >= middle - 0.05
         else f" Rows of {quoted(hard[0])} are held less often than the others: "
-        "<code>within=&quot;class&quot;</code> promises the coverage in every class."
+        "<code>suffice predict --coverage .9 --within class</code> promises the coverage in "
+        "every class."
     )
     return (
-        "<p>A prediction set holds the classes that cannot be ruled out: one where the model is "
-        "sure, several where it is not. Here every row was held out, and ranked "
-        f"among the others by what {name(found.model)} says; “held” is the share of sets with the "
+        "<p>A prediction set holds the classes that cannot be ruled out: one where the model "
+        "is sure, several where it is not. Every row was held out and compared with the others by "
+        f"the probabilities of {name(found.model)}; “held” is the share of sets with the "
         f"true class in them.{least}</p>{every}"
         f"<details><summary>Class by class</summary>{own}</details>"
         '<p class="soft">The coverage is that of all rows together, and holds for new rows that '

@@ -71,7 +71,8 @@ def kept_columns(
         )
     if not kept:
         raise BadRows(
-            f"{place}: every column is different in almost every row", hint=_about_texts(table)
+            f"{place}: every column is different in almost every row",
+            hint=_about_texts(table, hooks.option("model", "text")),
         )
     dropped = []
     for j, why in useless.items():
@@ -101,11 +102,14 @@ def _useless(table: Table, read: Collection[str] = ()) -> dict[int, str]:
     return found
 
 
-def _about_texts(table: Table) -> str:
+def _about_texts(table: Table, reads_texts: str) -> str:
     """Return what may be the matter with a table of nothing but different texts."""
     comma = re.compile(r"\s*[+-]?\d+,\d+\s*")
     for j, kind in enumerate(table.kinds):
         cells = [cell for cell in table.column(j).tolist() if isinstance(cell, str)]
         if kind == CATEGORY and cells and all(map(comma.fullmatch, cells)):
             return f"are these numbers with decimal commas, such as {cells[0]!r:.40}? Write points"
-    return "are these names or sentences? Numeric or categorical columns are needed"
+    return (
+        f"are these sentences? Fit with {reads_texts}; other models need numeric or categorical "
+        "columns"
+    )

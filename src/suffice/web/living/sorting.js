@@ -84,7 +84,7 @@ function startTable(table) {
     const select = el("select", { change: (event) => {
       const [column, direction] = event.target.value.split(",").map(Number);
       sort(column, direction);
-    } }, el("option", { value: "0,0" }, "as it was"), ...heads.flatMap((head, j) => (sortable[j]
+    } }, el("option", { value: "0,0" }, "original order"), ...heads.flatMap((head, j) => (sortable[j]
       ? [el("option", { value: `${j},${head.classList.contains("figure") ? -1 : 1}` }, head.textContent ?? "")] : [])));
     table.before(el("label", { class: "sort-by living" }, "Sort by ", select));
   }
