@@ -141,7 +141,7 @@ def test_a_difference_within_noise_is_called_noise(found: Comparison) -> None:
     clear = {asked[0].name: even[asked[0].name] + 0.5, asked[1].name: even[asked[0].name]}
     said = recommend(asked, clear, found.diagnostics, ())
     assert said.model == asked[1].name
-    assert "loses clearly more: 0.500" in " ".join(said.reasons)
+    assert "has a clearly higher log-loss: by 0.500" in " ".join(said.reasons)
 
 
 def test_the_standard_error_of_a_difference_counts_that_folds_share_rows() -> None:

@@ -228,7 +228,7 @@ def test_many_classes_have_a_list_of_mistakes_instead_of_a_table() -> None:
     counts = np.full((40, 40), 1.0)
     counts[3, 4] = 17.0
     said = Page(confusion_table(counts, list(range(40)))).text
-    assert said.startswith("The most common mistakes: 3 was predicted as 4 17 of 56 times")
+    assert said.startswith("The most common mistakes: “3” was predicted as “4” in 17 of 56 rows")
 
 
 def test_more_than_a_few_classes_have_numbers_for_columns() -> None:

@@ -217,11 +217,11 @@ def _schools(
             )
         ]
     sure = "clearly" if abs(gap.mean) > 2.0 * gap.standard_error else "somewhat"
-    word = "more" if gap.mean > 0.0 else "less"
+    word = "higher" if gap.mean > 0.0 else "lower"
     return [
         (
-            f"The best of the {other} school, {rival.name}, loses {sure} {word}: "
-            f"{abs(gap.mean):.3f} ± {gap.standard_error:.3f}."
+            f"The best of the {other} school, {rival.name}, has a {sure} {word} log-loss: "
+            f"by {abs(gap.mean):.3f} ± {gap.standard_error:.3f}."
         )
     ]
 

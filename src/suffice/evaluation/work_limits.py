@@ -120,11 +120,11 @@ def affordable(
     if not left:
         return kept, []
     blanks = f" and {extent.patterns:,} patterns of blanks" if extent.patterns else ""
-    keys = listed(repr(one.key) for one in left)
+    keys = listed(one.key for one in left)
     note = (
         f"{listed(one.name for one in left)} left out: {extent.rows:,} rows of {extent.classes:,} "
         f"classes and {extent.width:,} columns (levels of categories counted){blanks} would take "
-        f"long. models=[{keys}] compares them anyway"
+        f"long. They are compared if they are named: {keys}"
     )
     return kept, [note]
 
@@ -152,7 +152,7 @@ def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, l
     found = next((f for f in FOLDS if _work(asked, extent, f) <= MOST_WORK), FOLDS[-1])
     if found == usual:
         return usual, []
-    return found, [f"{found} folds are used: {usual} would take long; folds={usual} asks for them"]
+    return found, [f"{found} folds are used: {usual} would take long, unless asked for"]
 
 
 def _work(asked: Sequence[Candidate], extent: Extent, folds: int) -> float:

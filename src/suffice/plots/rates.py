@@ -163,13 +163,16 @@ def draw_precision_recall_of(
 
 
 def _square(ax: Axes, many: int, corner: Any, legend: bool) -> None:
-    """Give both rates the same scale, and name the curves: in a corner, or below if many."""
+    """Give both rates the same scale, and name the curves: in a corner, or below if many.
+
+    No curve of rates reaches the lower right; several of precision may reach every corner.
+    """
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(0.0, 1.02)
     ax.set_aspect("equal", adjustable="box")
     tidy(ax)
     make_room(ax)
-    if legend and many <= 4:
+    if legend and many <= (4 if corner == "lower right" else 1):
         ax.legend(
             loc=corner,
             frameon=True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.report.markup import listing, name, table, text
+from suffice.report.markup import listing, name, quoted, table, text
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison
@@ -83,8 +83,8 @@ def _mistakes(counts: FloatArray, classes: list[object]) -> str:
     order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
     pairs = [divmod(int(place), len(classes)) for place in order]
     lines = [
-        f"{name(classes[i])} was predicted as {name(classes[j])} "
-        f"{wrong[i, j]:,.6g} of {counts[i].sum():,.6g} times"
+        f"{quoted(classes[i])} was predicted as {quoted(classes[j])} "
+        f"in {wrong[i, j]:,.6g} of {counts[i].sum():,.6g} rows"
         for i, j in pairs
         if wrong[i, j] > 0.0
     ]
