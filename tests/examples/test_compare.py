@@ -481,7 +481,7 @@ def test_what_would_take_minutes_is_left_out_and_a_note_says_how_to_have_it() ->
     (note,) = notes
     assert "left out" in note
     assert "800 columns" in note
-    assert "'gda-auto'" in note
+    assert "gda-auto" in note
 
 
 def test_folds_splits_and_sizes_become_fewer_before_curves_go() -> None:
@@ -490,7 +490,7 @@ def test_folds_splits_and_sizes_become_fewer_before_curves_go() -> None:
     blank = Extent(400, 2, 80, patterns=40, blank=0.8)
     folds, notes = affordable_folds(usual, blank)
     assert folds < 10
-    assert "folds=10" in " ".join(notes)
+    assert "10 would take long" in " ".join(notes)
     some = CurvePlan.of(drawn, Extent(5000, 5, 60))
     assert 5 <= some.splits < 15
     assert len(some.drawn) == 3

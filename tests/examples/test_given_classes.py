@@ -104,5 +104,5 @@ def test_a_form_that_cannot_hold_a_covariance_is_refused() -> None:
             GaussianDiscriminant.from_parameters(
                 means, [[1.0, 0.5], [0.5, 2.0]], 9, covariance=form
             )
-    with pytest.raises(BadSetting, match="chooses by rows"):
+    with pytest.raises(BadSetting, match="is chosen from rows"):
         GaussianDiscriminant.from_parameters(means, np.eye(2), 9, covariance="auto")

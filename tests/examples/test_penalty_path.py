@@ -112,7 +112,7 @@ def test_a_stream_goes_on_with_the_chosen_penalty() -> None:
     assert model.penalty_ == chosen
     with pytest.raises(BadSetting, match="for a stream, give a number"):
         LogisticRegression("auto").partial_fit(X, y)
-    with pytest.raises(BadSetting, match="an average has no θ"):
+    with pytest.raises(BadSetting, match="an average has no single θ"):
         LogisticRegression("average").fit(X, y).partial_fit(X, y)
 
 

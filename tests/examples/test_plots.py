@@ -259,7 +259,7 @@ def test_degenerate_laws_have_contours_and_no_surface(ax: Axes, solid: Any) -> N
 
 
 def test_what_is_no_law_of_a_plane_is_refused(ax: Axes, solid: Any) -> None:
-    with pytest.raises(BadSetting, match="this law has 3"):
+    with pytest.raises(BadSetting, match="this distribution has 3"):
         plots.draw_contours(ax, Normal(np.zeros(3), np.eye(3)))
     with pytest.raises(BadSetting, match="str is not a normal distribution"):
         plots.draw_surface(solid, "normal")
@@ -267,7 +267,7 @@ def test_what_is_no_law_of_a_plane_is_refused(ax: Axes, solid: Any) -> None:
         plots.draw_surface(solid, ([0, 0], [[1, 2], [2, 1]]))
     with pytest.raises(BadSetting, match="no contour"):
         plots.draw_contours(ax, TALL, masses=())
-    with pytest.raises(BadSetting, match="are no range"):
+    with pytest.raises(BadSetting, match="are not a range"):
         plots.draw_contours(ax, TALL, limits=((1.0, -1.0), (0.0, 1.0)))
     with pytest.raises(BadSetting, match="not a height"):
         plots.draw_surface(solid, TALL, top=0.0)

@@ -235,7 +235,7 @@ def test_strings_may_come_in_arrays_and_columns(require):
         ({"hashing": 2**40}, "is kept for every column"),
         ({"min_count": 0}, "min_count is 0"),
         ({"max_terms": True}, "max_terms is True"),
-        ({"hashing": 9, "min_count": 2}, "hashing knows none"),
+        ({"hashing": 9, "min_count": 2}, "hashing stores no terms"),
         ({"dtype": str}, "dtype is"),
         ({"dtype": np.int64, "weighting": "tf"}, "not whole numbers"),
     ],

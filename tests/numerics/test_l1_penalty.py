@@ -343,7 +343,7 @@ def test_what_needs_a_normal_law_is_refused_with_the_reason() -> None:
     model = fitted(X, y, penalty=1.0, l1_ratio=1.0)
     for ask in (model.summary, lambda: model.summary(X, y), lambda: model.summary(
         X, y, intervals="profile")):  # fmt: skip
-        with pytest.raises(BadSetting, match="has no normal law"):
+        with pytest.raises(BadSetting, match="is not normally distributed"):
             ask()
     with pytest.raises(AttributeError, match="l1_ratio=0"):
         _ = model.covariance_

@@ -138,18 +138,18 @@ SOUND: dict[str, Case] = {
     "columns are not the 3 of the model": ("shared", ("columns",), NUMBER),
     "columns are not the 4 of the model": ("naive Bayes", ("columns",), NUMBER),
     "columns are not the 3 of the model ": ("logistic", ("columns",), NUMBER),
-    "chosen says nothing about covariances": ("auto", ("chosen",), Poisson()),
+    "chosen has no covariances": ("auto", ("chosen",), Poisson()),
     "spread is not that of the law": ("fitted law", ("spread",), Poisson()),
     "columns are not those of the law": ("fitted law", ("columns",), NUMBER),
     "evidence is none": ("fitted law", ("evidence",), Poisson()),
     "spread is that of another covariance": ("fitted law", ("spread", "lengths"), times(1.1)),
-    "columns are none of texts": ("texts", ("columns",), Columns(())),
-    "columns are none of texts ": ("texts", ("columns",), NUMBER),
+    "columns are not of texts": ("texts", ("columns",), Columns(())),
+    "columns are not of texts ": ("texts", ("columns",), NUMBER),
     "statistics are Totals": ("texts", ("statistics",), Totals.empty(3)),
     "statistics hold a document that is not text": (
         "texts", ("statistics",), with_row(cells=("a", 1)),
     ),
-    "statistics hold a document of no class of this model": (
+    "statistics hold a document of a class that this model lacks": (
         "texts", ("statistics",), with_row(label="x"),
     ),
     "statistics hold a document of symbols that are not bytes": (
@@ -160,7 +160,7 @@ SOUND: dict[str, Case] = {
     ),
     "statistics holds more rows than are kept": ("texts", ("statistics", "limit"), 0),
     "statistics holds rows beyond its limit": ("texts", ("statistics", "limit"), 1),
-    "labels are of no type that is known": ("shared", ("labels",), 3),
+    "labels are of an unknown type": ("shared", ("labels",), 3),
     "labels are not of the type <i8": ("shared", ("labels",), "<i8"),
     "found is not of this model": ("logistic", ("found", "labels"), (0, 1, 2)),
     "seen is not of this model": ("logistic", ("seen",), Totals.empty(3)),
@@ -169,7 +169,7 @@ SOUND: dict[str, Case] = {
     ),
     "found has other coefficients than the model": ("logistic", ("model", "weights"), times(2.0)),
     "seen has other columns than the fit": ("logistic", ("seen", "moments", "mean"), times(2.0)),
-    "chosen says nothing about families": ("naive Bayes", ("chosen",), None),
+    "chosen has no families": ("naive Bayes", ("chosen",), None),
     "chosen.columns[0] are not places": (
         "naive Bayes", ("chosen", "product", "columns", 0), (0.0,),
     ),
@@ -257,7 +257,7 @@ SOUND: dict[str, Case] = {
         "per-class, gaps", ("statistics", "groups", b"\1\1\1"),
         lambda _: stored("shared").state["statistics"].groups[b"\1\1\1"],
     ),
-    "statistics has a pattern that is none": (
+    "statistics has an invalid pattern": (
         "shared", ("statistics", "groups"), lambda groups: {b"\1\2\1": groups[b"\1\1\1"]},
     ),
     "statistics has 3 columns under a pattern of 2": (
@@ -293,10 +293,10 @@ SOUND: dict[str, Case] = {
     "has terms in more documents than there are": ("texts", (*TERMS, "counts"), put((0, 99.0))),
     # Rules inside an object
     "has no scatter of squares": ("shared", (*STATISTICS, "scatter"), put(((0, 1), 9e9))),
-    "has a weight of two parts": (
+    "has a weight in two parts": (
         "per-class", ("statistics", "groups", FIRST, "groups", "a", "weight_low"), 1.0,
     ),
-    "has cells on a grid that nobody looked for": (
+    "has cells on a grid without having looked for one": (
         "shared", (*STATISTICS, "steps"), lambda steps: np.full(3, 7.0),
     ),
     "has squares in two parts": ("shared", (*STATISTICS, "scatter_low"), put(((0, 0), 1e3))),
@@ -314,7 +314,7 @@ SOUND: dict[str, Case] = {
     "has more cells than rows": ("diagonal", (*STATISTICS, "counts"), times(99.0)),
     "has other folds": ("multinomial, sparse", ("statistics", "parts"), cut),
     "has other means than columns": ("logistic", ("columns", "usual"), cut),
-    "keeps columns that are not there": ("logistic", ("columns", "kept"), np.array([0, 1, 9])),
+    "keeps columns that do not exist": ("logistic", ("columns", "kept"), np.array([0, 1, 9])),
     "has an origin in two parts": (
         "shared", ("model", "densities", "origin_low"), lambda low: low + 1.0,
     ),
@@ -387,7 +387,7 @@ SOUND: dict[str, Case] = {
         "naive Bayes", ("model", "product", "columns"), ((0,), (1, 1), (3,)),
     ),
     "has blank columns that are not in order": ("naive Bayes", ("model", "blank"), (2, 1)),
-    "has blank columns that are not there": ("naive Bayes", ("model", "blank"), (9,)),
+    "has blank columns that do not exist": ("naive Bayes", ("model", "blank"), (9,)),
     "has other documents than rows": (
         "multinomial", ("model", "laws", 0, "documents"), times(2.0),
     ),
@@ -408,10 +408,10 @@ SOUND: dict[str, Case] = {
         "logistic, penalty", ("found", "covariance_"), lambda whole: whole - 2.0 * np.diag(
             np.diag(whole)),
     ),
-    "uses columns that are not there": (
+    "uses columns that do not exist": (
         "logistic, separated", ("found", "separation", "columns"), (9,),
     ),
-    "parts classes that are not there": (
+    "separates classes that do not exist": (
         "logistic, separated", ("found", "separation", "pairs"), ((5, 0),),
     ),
     "is of an unknown kind": (
@@ -426,7 +426,7 @@ SOUND: dict[str, Case] = {
     "has directions that are not at right angles": (
         "fitted law", ("spread", "directions"), np.full((3, 3), 0.5),
     ),
-    "has lengths that no correlations have": ("fitted law", ("spread", "lengths"), times(1e9)),
+    "has lengths that correlations cannot have": ("fitted law", ("spread", "lengths"), times(1e9)),
     "varies where it is constant": (
         "degenerate law", ("spread", "scale"), put((0, 0.0)),
     ),
@@ -434,7 +434,7 @@ SOUND: dict[str, Case] = {
     "path is not there, and the model is an average over one": (
         "penalties, averaged", ("path",), None,
     ),
-    "path is none of penalties": ("penalty, chosen", ("path",), Poisson()),
+    "path is not an average over penalties": ("penalty, chosen", ("path",), Poisson()),
     "found is one fit, and the model is an average": (
         "penalties, averaged", ("seen",), lambda _: stored("penalty, chosen").state["seen"],
     ),
@@ -450,10 +450,10 @@ SOUND: dict[str, Case] = {
     "path has shares that do not add up to one": (
         "penalty, chosen", ("path", "shares"), times(2.0),
     ),
-    "does not go from the strongest penalty on": (
+    "does not start at the strongest penalty": (
         "penalty, chosen", ("path", "penalties"), lambda held: held[::-1].copy(),
     ),
-    "was judged in no way that is known": (
+    "was judged in an unknown way": (
         "penalty, chosen", ("path", "judged"), lambda held: ("by eye", *held[1:]),
     ),
     "has a stretch below 1": (
@@ -463,9 +463,13 @@ SOUND: dict[str, Case] = {
         "one variance, predictive", ("model", "densities", "freedom"),
         put(((0, 0), 99.0)),
     ),
-    "has a law without a share": ("averaged", ("model", "densities", "shares"), put((0, 0.0))),
-    "has shares of another sum than 1": ("averaged", ("model", "densities", "shares"), times(2.0)),
-    "has shares of another sum than 1 ": ("left out", ("model", "shares"), times(2.0)),
+    "has a distribution without a share": (
+        "averaged", ("model", "densities", "shares"), put((0, 0.0)),
+    ),
+    "has shares that do not add up to 1   ": (
+        "averaged", ("model", "densities", "shares"), times(2.0),
+    ),
+    "has shares that do not add up to 1 ": ("left out", ("model", "shares"), times(2.0)),
     "has temperatures without shares, or shares without temperatures": (
         "left out", ("model", "shares"), None,
     ),
@@ -519,7 +523,7 @@ SOUND: dict[str, Case] = {
     "stream has shares that do not add up to 1": (
         "mixture, stream", ("stream", "held"), times(2.0),
     ),
-    "stream has moments of no squares": (
+    "stream has no squares among its moments": (
         "mixture, stream", ("stream", "scatters"), put(((0, 0, 1), 9.0), ((0, 1, 0), 9.0)),
     ),
     # Pools
@@ -591,14 +595,14 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     "mixtures is not there, or belongs to another estimator": (
         "mixture", {}, ("", (), lambda state: {**state, "mixtures": 1}),
     ),
-    "statistics are none that a mixture could be estimated from": (
+    "statistics cannot be those of a mixture": (
         "mixture", {}, ("", ("statistics",), lambda _: stored("shared").state["statistics"]),
     ),
     "latent is not there, or belongs to another estimator": (
         "hidden classes", {},
         ("", (), lambda state: {k: v for k, v in state.items() if k != "latent"}),
     ),
-    "settings are none that hidden classes have": (
+    "settings cannot be those of latent classes": (
         "hidden classes", {"smoothing": "held-out"}, None,
     ),
     "are not those that these rows allow": (
@@ -610,7 +614,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     "model has other priors than the weights of its classes": (
         "mixtures", {}, ("", ("model", "weights"), put((0, 1.0))),
     ),
-    "has weights of labelled rows that are none": (
+    "has invalid weights of labelled rows": (
         "unlabelled", {}, ("", ("unlabelled", "labelled"), lambda held: [-1.0, *held[1:]]),
     ),
     "the model is not what its statistics become under its settings": (

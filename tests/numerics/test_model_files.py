@@ -172,7 +172,7 @@ def test_compressed_encrypted_and_repeated_members_are_refused() -> None:
         warnings.simplefilter("ignore")
         for entry, held in [*members_of().items(), ("model.json", b"{}")]:
             archive.writestr(entry, held)
-    refused(stream.getvalue(), "there twice")
+    refused(stream.getvalue(), "appears twice")
     data = bytearray(file_of("shared")[0])
     at = data.index(b"PK\x01\x02")
     data[at + 8] |= 1

@@ -49,7 +49,7 @@ def write_ticks(axis: Axis, spelling: Spelling | None) -> None:
         return
     if spelling.kind == BOOLEAN:
         said = [tick.get_text() for tick in axis.get_ticklabels()]
-        known = {"0": spelling.written(False), "1": spelling.written(True)}
+        known = {"0": spelling.no, "1": spelling.yes}
         axis.set_ticks(axis.get_ticklocs(), [known.get(word, word) for word in said])
     elif spelling.kind == NUMBER:
         from matplotlib.ticker import FuncFormatter, MaxNLocator
