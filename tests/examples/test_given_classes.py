@@ -100,7 +100,7 @@ def test_parameters_that_are_none_are_refused(arguments: tuple[Any, ...], words:
 def test_a_form_that_cannot_hold_a_covariance_is_refused() -> None:
     means = {"a": [0.0, 0.0], "b": [1.0, 1.0]}
     for form in ("diagonal", "shared-diagonal", "spherical"):
-        with pytest.raises(BadSetting, match="cannot hold"):
+        with pytest.raises(BadSetting, match="cannot represent"):
             GaussianDiscriminant.from_parameters(
                 means, [[1.0, 0.5], [0.5, 2.0]], 9, covariance=form
             )

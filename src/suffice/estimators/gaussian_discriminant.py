@@ -267,9 +267,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, St
         """
         law: Any = self._now().fit.normals
         if self.factors is None:
-            raise AttributeError(
-                "a model without factors has no loadings\nHint: fit with factors=2, for instance"
-            )
+            raise AttributeError("a model without factors has no loadings\nHint: use factors=2")
         found: FloatArray = law.own_loadings[0] if law.is_shared else law.own_loadings
         return found
 

@@ -228,9 +228,8 @@ def _students(value: Any) -> str:
 def _averaged_laws(value: AveragedLaws, sizes: Sizes) -> str:
     if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
         return "has a distribution without a share"
-    return (
-        "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares that do not add up to 1"
-    )
+    off = abs(float(value.shares.sum()) - 1.0)
+    return "" if off < 1e-6 else "has shares that do not add up to 1"
 
 
 def _student(value: StudentColumns, sizes: Sizes) -> str:  # noqa: ARG001
