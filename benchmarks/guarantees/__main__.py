@@ -10,7 +10,7 @@ from pathlib import Path
 def main(arguments: list[str]) -> None:
     """Measure what is asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    what = ["sets", "streams", "batches", "accuracy", "mapie", "cleanlab", "audit-speed", "drift"]
+    what = ["sets", "streams", "batches", "accuracy", "tables", "mapie", "cleanlab", "audit-speed", "drift"]
     parser.add_argument("what", choices=what)
     parser.add_argument("--splits", type=int, default=50, help="or draws, or batches")
     parser.add_argument("--tables", nargs="*")
@@ -19,6 +19,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--models", nargs="*", help="of sets: some of the estimators")
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--length", type=int, default=3000, help="rows of a stream")
+    parser.add_argument("--shifts", nargs="*", help="of streams: what happens to them (none, …)")
     parser.add_argument("--store", type=Path, help="of sets: counts are added to this file")
     parser.add_argument("--seconds", type=float, default=20.0, help="of sets: CPU a cell")
     parser.add_argument("--peer", default="suffice", choices=["suffice", "evidently", "nannyml"])
@@ -29,11 +30,13 @@ def main(arguments: list[str]) -> None:
 
         plan = Plan(given.splits, given.rows, given.asked, given.seconds)
         measure_sets(given.tables, plan, given.models, given.store)
-    elif given.what in ("streams", "batches", "accuracy"):
+    elif given.what in ("streams", "batches", "accuracy", "tables"):
         from benchmarks.guarantees import watching
 
         if given.what == "streams":
-            watching.measure_streams(given.streams, given.length)
+            watching.measure_streams(given.streams, given.length, given.shifts)
+        elif given.what == "tables":
+            watching.measure_tables(given.splits)
         elif given.what == "batches":
             watching.measure_batches(given.splits)
         else:

@@ -11,7 +11,8 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from suffice import train, watch
+from benchmarks.small_tables.tables import table
+from suffice import GaussianDiscriminant, train, watch
 from suffice.monitoring.streams import StreamBets
 from suffice.monitoring.watch_result import ALARM
 
@@ -26,15 +27,19 @@ SHIFTS: dict[str, Change] = {
     "spread by 2": lambda x: x * 2.0,
 }
 """What happens to a column of a stream."""
+MOST_LOOKED_AT = 10_000
+"""Rows of a stream that are bet on before somebody looks again."""
 
 
-def measure_streams(streams: int, rows: int) -> None:
+def measure_streams(streams: int, rows: int, shifts: list[str] | None = None) -> None:
     """Print how many streams reach an alarm, and after how many rows: ranks know no law."""
     print(
         "| reference | shift | streams | alarms | median delay | CPU s |\n|---|---|---|---|---|---|"
     )
     for reference in (100, 1000):
         for called, change in SHIFTS.items():
+            if shifts is not None and called not in shifts:
+                continue
             count = streams if called == "none" else max(1, streams // 20)
             start, delays = time.process_time(), []
             for seed in range(count):
@@ -53,9 +58,12 @@ def _delay(change: Change, reference: int, rows: int, seed: int) -> int | None:
     """Return after how many rows a stream of one column is an alarm; None if it never is."""
     rng = np.random.default_rng((reference, seed))
     bets = StreamBets.against(["x"], rng.normal(size=(reference, 1)), seed)
-    for start in range(0, rows, 10):
-        if bets.take(change(rng.normal(size=(10, 1)))) >= ALARM:
-            return start + 10
+    start = 0
+    while start < rows:  # delays are known to a tenth; long streams are looked at in longer parts
+        step = min(max(10, start // 10), rows - start, MOST_LOOKED_AT)
+        if bets.take(change(rng.normal(size=(step, 1)))) >= ALARM:
+            return start + step
+        start += step
     return None
 
 
@@ -142,3 +150,47 @@ def measure_accuracy(draws: int) -> None:
                 width += found.expected.high - found.expected.low
             print(f"| {model} | {what} | {draws} | {inside / draws:.3f} | {width / draws:.3f} |",
                   flush=True)  # fmt: skip
+
+
+BY_TIME = {"elec2": ("v0",), "sleep": (), "shuttle": ()}
+"""Tables whose rows stand in some order, and columns that are the time itself."""
+BATCH = 2000
+"""Rows of the reference, and of every later batch."""
+
+
+def measure_tables(most: int) -> None:
+    """Print what a watch says of batches in the order of the file, and of the same rows shuffled.
+
+    The reference is the first batch. Of elec2 the order is known to be that of time; of sleep and
+    shuttle it is that of the file, which may be anything.
+    """
+    print("| table | order | batches | drift | median columns | expected | real | inside | CPU s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, dates in BY_TIME.items():
+        X, y = table(name)
+        X = X.drop(columns=list(dates))
+        for order in ("file", "shuffled"):
+            places = np.arange(len(y))
+            if order == "shuffled":
+                places = np.random.default_rng(0).permutation(len(y))
+            start, told = time.process_time(), []
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                first = places[:BATCH]
+                model = GaussianDiscriminant(calibration_rows=500).fit(X.iloc[first], y[first])
+                for at in range(BATCH, min(len(y), BATCH * (most + 1)), BATCH):
+                    some = places[at : at + BATCH]
+                    found = watch(model, X.iloc[some], y[some])
+                    expected, real = found.expected, found.observed
+                    assert expected is not None
+                    assert real is not None
+                    columns = len({test.column for test in found.moved})
+                    inside = expected.low <= real.estimate <= expected.high
+                    told.append((not found.ok, columns, expected.estimate, real.estimate, inside))
+            drift, columns, expected, real, inside = np.array(told, dtype=float).T
+            print(
+                f"| {name} | {order} | {len(told)} | {int(drift.sum())} | {np.median(columns):g} of "
+                f"{X.shape[1]} | {expected.mean():.3f} | {real.mean():.3f} | {int(inside.sum())} "
+                f"| {time.process_time() - start:.1f} |",
+                flush=True,
+            )

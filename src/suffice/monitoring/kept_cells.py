@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from suffice.rows import NUMBER
 from suffice.statistics.row_sample import END
 
 if TYPE_CHECKING:
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray
+
+LeftOut: TypeAlias = "tuple[FloatArray, IntArray, FloatArray]"
+"""Posteriors (n, k) of rows by models without them, their classes (n,), and their weights (n,)."""
 
 
 class NumberColumns(NamedTuple):
@@ -86,8 +89,8 @@ def _of_table(table: Any, names: Any) -> NumberColumns:
     )
 
 
-def left_out_gap(learned: Any) -> tuple[FloatArray, float] | None:
-    """Return [right] - largest posterior of kept rows left out (n,), and the share right.
+def left_out_posteriors(learned: Any) -> LeftOut | None:
+    """Return posteriors (n, k) of kept rows left out, their classes, and their weights.
 
     None where no rows are kept, or cannot be left out of what was learned.
     """
@@ -97,12 +100,13 @@ def left_out_gap(learned: Any) -> tuple[FloatArray, float] | None:
     if isinstance(learned, LearnedDiscriminant):
         if not getattr(held_of(learned.statistics), "is_complete", True):
             return None
-        rows, codes, _ = array_of(learned.statistics.sample, learned.labels)
+        rows, codes, weights = array_of(learned.statistics.sample, learned.labels)
     elif isinstance(learned, LearnedColumns):
         sample = learned.statistics.sample
         held = [sample.rows[h] for h in sorted(sample.rows)]
         known = {label: c for c, label in enumerate(learned.labels)}
         codes = np.array([known[row.label] for row in held], dtype=np.intp)
+        weights = np.array([row.weight for row in held])
         rows = blocks_of(held, learned.learner.chosen.product, learned.fit.groups)
     else:
         fit = learned.fit
@@ -112,10 +116,8 @@ def left_out_gap(learned: Any) -> tuple[FloatArray, float] | None:
         assert kept is not None
         known = {label: c for c, label in enumerate(learned.classes.tolist())}
         codes = np.array([known[label] for label in kept[1].tolist()], dtype=np.intp)
-        right = fit.judged.argmax(axis=1) == codes
-        return right - fit.judged.max(axis=1), float(right.mean())
+        return np.asarray(fit.judged), codes, np.asarray(kept[2])
     complete = learned.statistics.sample.limit == END
     repeated = any(row.weight != 1.0 for row in learned.statistics.sample.rows.values())
     told = learned.left_out(rows, codes, complete=complete and not repeated)
-    right = ~told.wrong
-    return right - np.exp(told.log_posterior.max(axis=1)), float(right.mean())
+    return np.exp(told.log_posterior), codes, np.asarray(weights)

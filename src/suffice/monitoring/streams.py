@@ -25,7 +25,7 @@ POWERS = (0.3, 0.6)
 MOST_HELD = 10_000
 """Cells of a column that are held one by one; later ones are counted between these. A choice:
 places are known to a ten-thousandth, in a quarter of a megabyte a column."""
-STEP = 512
+STEP = 256
 """Rows that are ranked at a time, each among those before it. A choice."""
 
 

@@ -23,7 +23,7 @@ from suffice.monitoring.drift_tests import (
 from suffice.monitoring.kept_cells import (
     kept_labels,
     kept_numbers,
-    left_out_gap,
+    left_out_posteriors,
     new_numbers,
 )
 from suffice.monitoring.streams import StreamBets
@@ -33,6 +33,7 @@ from suffice.training.table_columns.typical_rows import calibrated
 
 if TYPE_CHECKING:
     from suffice.models.label_shift import LabelShift
+    from suffice.monitoring.kept_cells import LeftOut
     from suffice.rows import FloatArray, Table
     from suffice.statistics.quantile_bins import ColumnBins
 
@@ -42,6 +43,9 @@ MOST_TYPICAL = 20_000
 """Rows of which it is asked how typical they are: a share is then known to a thousandth."""
 MOST_LOOKED_AT = 50_000
 """Rows whose shape is looked at, from all over the batch: more say the same."""
+RARE = 20.0
+"""Expected rows of a class below which means of posteriors are too skewed to be compared as normal
+ones. A choice."""
 MOST_FOR_SHARES = 5_000
 """Rows whose class shares are estimated: EM takes thousands of steps where classes look alike."""
 MOST_STREAMED = 1_000_000
@@ -140,16 +144,22 @@ def watch(
             "testing a stream needs rows kept in the model, and this one keeps none",
             hint="fit with calibration_rows (--calibration-rows)",
         )
-    priors, moved = _priors(learned, table)
+    judged = left_out_posteriors(learned)
+    priors, moved = _priors(learned, table), _moved_shares(learned, judged, posterior)
+    if priors is not None and moved is None:
+        notes.append(
+            "class shares are estimated and not tested: kept rows (calibration_rows) would tell "
+            "how far the model misses them where nothing has moved"
+        )
     strange, by_chance, strange_p = _strange(learned, table)
-    expected = _expected(learned, posterior)
+    expected = None if judged is None else _expected(judged, posterior)
     observed, worse = _observed(learned, posterior, y, expected)
     notes.append(
         "Rows without labels cannot show a change of p(y | x). These tests also miss slow drift "
         "that is part of the reference, and assume that rows do not depend on each other in time."
     )
     return Watch(
-        float(table.size), tuple(holm(tests)), priors, moved, strange, strange_p,
+        float(table.size), tuple(holm(tests)), priors, moved or (), strange, strange_p,
         expected, observed, worse, e_value, named, tuple(notes), stream, by_chance,
     )  # fmt: skip
 
@@ -239,10 +249,10 @@ def _learned(model: object) -> Any:
     return found
 
 
-def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...]]:
-    """Return class priors of new rows, and classes whose old share is far outside."""
+def _priors(learned: Any, table: Any) -> LabelShift | None:
+    """Return class priors of new rows, as far as the model can tell them."""
     if not learned.offers("estimate_priors") or len(learned.labels) < 2 or table.size < FEW_ROWS:
-        return None, ()
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -250,36 +260,39 @@ def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...
             some = table if step == 1 else table.rows(np.arange(0, table.size, step))
             found: LabelShift = learned.estimate_priors(some)
         except SufficeError:
-            return None, ()
-    weights = learned.model.weights
-    total, moved = float(weights.sum()), []
-    if not _fit_better(learned, np.asarray(learned.posterior(some)), found, weights / total):
-        return found, ()
-    level = OF_PRIORS / len(learned.labels)
-    for label, weight in zip(learned.labels, weights.tolist(), strict=True):
-        share = weight / total
-        error = found.standard_errors[label]
-        error = np.sqrt(error * error + share * (1.0 - share) / total)
-        gap = abs(found.priors[label] - share)
-        if error > 0.0 and 2.0 * stats.norm.sf(gap / error) < level:
-            moved.append(label)
-    return found, tuple(moved)
+            return None
+    return found
 
 
-def _fit_better(learned: Any, posterior: FloatArray, found: LabelShift, shares: FloatArray) -> bool:
-    """Whether the estimated shares explain rows better than the old ones do, beyond chance.
+def _moved_shares(
+    learned: Any, judged: LeftOut | None, posterior: FloatArray
+) -> tuple[Any, ...] | None:
+    """Return classes that are more or less likely than among kept rows; None without any.
 
-    By the ratio of likelihoods. Where classes look alike, an estimate lies at 0 or 1 with a
-    standard error of 0, though rows say nothing about it: the ratio knows.
+    Shares that are estimated cannot be compared with those of the training labels: a model that
+    does not fit puts them wrong before anything has moved. Kept rows that were left out are judged
+    as wrongly as new ones: their mean posteriors are compared, and of rare classes how often they
+    are the likeliest, by an exact test.
     """
-    known = getattr(learned.model, "log_priors", None)
-    if known is None or not np.isfinite(known).all():
-        return True
-    priors = np.exp(np.asarray(known))
-    now = np.array([found.priors[label] for label in learned.labels])
-    likely = [np.maximum(posterior @ (each / priors), 1e-300) for each in (now, shares)]
-    gain = np.log(likely[0]) - np.log(likely[1])
-    return bool(stats.chi2.sf(2.0 * float(gain.sum()), len(priors) - 1) < OF_PRIORS)
+    if judged is None or len(posterior) < FEW_ROWS or len(learned.labels) < 2:
+        return None
+    kept, _, weights = judged
+    size, moved = len(learned.labels), []
+    named = [
+        np.bincount(rows.argmax(axis=1), held, minlength=size)
+        for rows, held in ((kept, weights), (posterior, np.ones(len(posterior))))
+    ]
+    for c, label in enumerate(learned.classes.tolist()):
+        then = np.repeat(kept[:, c], np.maximum(1, np.round(weights)).astype(np.intp))
+        now = posterior[:, c]
+        if min(then.sum(), now.sum()) >= RARE:
+            p = float(stats.ttest_ind(then, now, equal_var=False).pvalue)
+        else:
+            counts = [[each[c], each.sum() - each[c]] for each in named]
+            p = float(stats.fisher_exact(np.round(counts))[1])
+        if p < OF_PRIORS / size:
+            moved.append(label)
+    return tuple(moved)
 
 
 def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
@@ -324,12 +337,10 @@ def _beyond(learned: Any, table: Table) -> tuple[float, float, float]:
     return float(now.mean()), STRANGE, p
 
 
-def _expected(learned: object, posterior: FloatArray) -> Interval | None:
+def _expected(judged: LeftOut, posterior: FloatArray) -> Interval:
     """Return the accuracy that posteriors promise, corrected by kept rows that were left out."""
-    gap = left_out_gap(learned)
-    if gap is None:
-        return None
-    gaps, _ = gap
+    kept, codes, _ = judged
+    gaps = (kept.argmax(axis=1) == codes) - kept.max(axis=1)
     sure = posterior.max(axis=1)
     middle = float(sure.mean() + gaps.mean())
     spread = float((sure * (1.0 - sure)).mean()) / len(sure) + float(gaps.var()) / len(gaps)
