@@ -179,6 +179,20 @@ def test_auto_needs_more_than_one_standard_error(apart: float) -> None:
         assert model.score(X[20:], right) > plain.score(X[20:], right)
 
 
+def test_few_labels_decide_about_few_steps() -> None:
+    """Below ten labelled rows a class "auto" takes one or two steps; from there on up to eight."""
+    taken = {}
+    for each in (6, 12):
+        rng = np.random.default_rng(4)
+        y = np.arange(100) % 2
+        X = rng.normal(size=(100, 4)) + 1.2 * y[:, None]
+        known = np.where(np.arange(100) < 2 * each, y, -1)
+        model = GaussianDiscriminant("diagonal", unlabelled="auto").fit(X, BLANKS["None"](known))
+        assert model.unlabelled_ is not None
+        taken[each] = model.unlabelled_.steps
+    assert taken == {6: 2, 12: 8}
+
+
 def test_bad_settings_and_bad_labels() -> None:
     X, _, known = some_rows()
     y = BLANKS["None"](known)

@@ -152,8 +152,9 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         self._become(learned.knowing(found.fit), LatentRecord.of(found))
         learned.knowing(found.fit).warn()
         if not found.converged:
+            steps = len(found.history)
             warn(
-                f"EM stopped after {len(found.history)} steps before it had converged",
+                f"EM stopped after {steps} step{'s' * (steps != 1)} before it had converged",
                 DidNotConverge,
             )
         return self

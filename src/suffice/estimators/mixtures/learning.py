@@ -171,8 +171,9 @@ class MixtureLearning(MixtureAnswers):
         self._become(fit, columns)
         warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
         if not fit.converged:
+            steps = len(fit.history)
             warn(
-                f"EM stopped after {len(fit.history)} steps before it had converged",
+                f"EM stopped after {steps} step{'s' * (steps != 1)} before it had converged",
                 DidNotConverge,
             )
 
