@@ -139,7 +139,7 @@ class MixtureLaws:
     def _log_shares(self) -> FloatArray:
         """The log of the share of each component in its own class, (c,)."""
         with np.errstate(divide="ignore"):
-            return np.log(self.mixing.max(axis=0))
+            return np.asarray(np.log(self.mixing.max(axis=0)))
 
     def _component_densities(self, rows: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
