@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.errors import BadRows
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from suffice.rows import FloatArray
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -60,6 +65,29 @@ def normalized(log_weights: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
         shifted = log_weights - np.where(np.isfinite(top), top, 0.0)
     return shifted - log_sum_exp(shifted)[:, np.newaxis]
+
+
+@contextmanager
+def what_doubles_can_solve() -> Iterator[None]:
+    """Refuse, in words, matrices that LAPACK cannot factor: doubles have no digits left for them.
+
+    Floors keep covariances of ordinary rows away from that (`models/gaussian/floors.py`). What is
+    left are weights or cells some hundred powers of ten apart.
+    """
+    try:
+        yield
+    except np.linalg.LinAlgError:
+        raise BadRows(
+            "cells or weights are so far apart that doubles have no digits left for a covariance",
+            hint="leave out rows that weigh next to nothing (a weight of 0), and rows whose cells "
+            "are beyond all others",
+        ) from None
+
+
+def check_finite(*parts: FloatArray) -> None:
+    """Raise what LAPACK does where numbers were lost, for those who refuse it in words."""
+    if not all(np.isfinite(part).all() for part in parts):
+        raise np.linalg.LinAlgError
 
 
 def inverse_factor(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:

@@ -50,6 +50,11 @@ FAR_TAIL = (
 """The same in √(-log p) - 5, beyond."""
 
 
+FAR_ALONG = 1e8
+"""Arguments from which log Γ(h + a) - log Γ(h) is taken from its series in 1/h: the third term is
+of the order of a³/h², while a difference of two logarithms of Γ has seven digits left."""
+
+
 def log_gamma(x: ArrayLike) -> FloatArray:
     """Return log Γ(x) for x > 0, elementwise.
 
@@ -68,6 +73,19 @@ def log_gamma(x: ArrayLike) -> FloatArray:
                 product = product * np.where(small, given + k, 1.0)
             found -= np.log(product)
     return np.where(given == np.inf, np.inf, found)
+
+
+def log_gamma_rise(h: ArrayLike, a: ArrayLike) -> FloatArray:
+    """Return log Γ(h + a) - log Γ(h) for h > 0, elementwise, with all its digits also for large h.
+
+    >>> log_gamma_rise([3.0, 1e300], 2.0).round(6).tolist()  # log 3·4, and 2 log h
+    [2.484907, 1381.551056]
+    """
+    half, more = np.asarray(h, dtype=np.float64), np.asarray(a, dtype=np.float64)
+    near = np.minimum(half, FAR_ALONG)
+    found: FloatArray = log_gamma(near + more) - log_gamma(near)
+    beyond = more * (np.log(half) + (more - 1.0) / (2.0 * half))
+    return np.where(half <= FAR_ALONG, found, beyond)
 
 
 def normal_quantile(p: ArrayLike) -> FloatArray:

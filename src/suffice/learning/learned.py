@@ -31,6 +31,7 @@ from suffice.learning.left_out import StatisticsLeftOut, check_nothing_left_out
 from suffice.learning.table_recipe import STATE, TableNotes
 from suffice.learning.unlabelled.record import IGNORE, Unlabelled, joined, warn_of_blank_labels
 from suffice.learning.unlabelled.record import STATE as WITHOUT
+from suffice.linear_algebra import what_doubles_can_solve
 from suffice.models.gaussian.forgetting import vouched
 from suffice.models.gaussian.learner import checked_log_priors
 from suffice.statistics.class_weights import class_weights
@@ -197,10 +198,11 @@ class Learned(Generic[S, F]):
         if priors is not None and not isinstance(priors, Mapping):
             checked_log_priors(priors, self.labels)  # refuses it
         own = None if self.unlabelled is None else self.unlabelled.priors(self.labels)
-        if own is None or priors is not None:
-            return self.learner.estimate(self)
         learner: Any = self.learner
-        found: F = replace(learner, priors=own).estimate(self)
+        if own is not None and priors is None:
+            learner = replace(learner, priors=own)
+        with what_doubles_can_solve():
+            found: F = learner.estimate(self)
         return found
 
     @property

@@ -40,21 +40,24 @@ NO_WEIGHTS = np.empty(0)
 
 
 @njit(nogil=True)
-def _centre(rows: Floats, codes: Codes, centres: Floats) -> None:
-    """Write a row of every class plus the mean deviation of its rows from it."""
+def _centre(rows: Floats, codes: Codes, weights: Floats, held: Floats, centres: Floats) -> None:
+    """Write a row of every class plus the mean deviation of its rows from it, by weight."""
     count, width = centres.shape
-    first, held = np.full(count, -1), np.zeros(count)
+    first, number = np.full(count, -1), np.zeros(count)
     for r in range(codes.size):
         if first[codes[r]] < 0:
             first[codes[r]] = r
-        held[codes[r]] += 1.0
+        number[codes[r]] += 1.0
     sums = np.zeros((count, width))
     for r in range(codes.size):
+        c = codes[r]
         for j in range(width):
-            sums[codes[r], j] += rows[r, j] - rows[first[codes[r]], j]
+            away = rows[r, j] - rows[first[c], j]
+            sums[c, j] += away * (weights[r] / held[c]) if weights.size else away
     for c in range(count):
         for j in range(width):
-            centres[c, j] = rows[first[c], j] + sums[c, j] / held[c]
+            mean = sums[c, j] if weights.size else sums[c, j] / number[c]
+            centres[c, j] = rows[first[c], j] + mean
 
 
 def _few_products(
@@ -65,7 +68,7 @@ def _few_products(
     (size, width), count = rows.shape, held.size
     said[0] = 0.0
     centres = np.empty((count, width))
-    _centre(rows, codes, centres)
+    _centre(rows, codes, weights, held, centres)
     high, low = np.zeros((size, width + count)), np.zeros((size, width + count))
     for r in range(size):
         c = codes[r]
@@ -105,7 +108,7 @@ def _few_products(
                 outer += reach[c, i] * reach[c, j]
             s, e = _two_sum(top[i, j], -outer)
             s, e = _two_sum(s, e + bottom[i, j])
-            if not math.isfinite(s):
+            if not math.isfinite(s) or (i == j and s < 0.0):
                 return
             squares[0, i, j], squares[1, i, j] = s, e
     said[0] = 1.0
@@ -133,7 +136,7 @@ def _few_squares(
     size, width = rows.shape
     said[0] = 0.0
     centres = np.empty((1, width))
-    _centre(rows, codes, centres)
+    _centre(rows, codes, weights, np.full(1, held), centres)
     high, low, top, bottom = np.empty((4, size))
     for j in range(width):
         for r in range(size):
@@ -155,7 +158,7 @@ def _few_squares(
         shift, reach = total / held, total / np.sqrt(held)
         s, e = _two_sum(variance, -(reach * reach))
         s, e = _two_sum(s, e + square[1])
-        if not math.isfinite(s):
+        if not (math.isfinite(s) and s >= 0.0):
             return
         found[0, j], found[1, j] = _two_sum(centres[0, j], shift)
         found[2, j], found[3, j] = s, e

@@ -18,6 +18,7 @@ from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
 from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.learning.waiting_rows import MOST_ROWS, moderate
+from suffice.linear_algebra import what_doubles_can_solve
 from suffice.models.gaussian.auto_covariance import choose
 from suffice.models.gaussian.averages.grid import Averaged
 from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
@@ -192,6 +193,10 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""
         if not self.needs_choice:
             return self
+        with what_doubles_can_solve():
+            return self._chosen(batch)
+
+    def _chosen(self, batch: LabelledBatch) -> Self:
         learner = GaussianLearner(Gaussian("per-class", divisor=self.divisor))
         statistics = summary_of(learner, batch)
         labels, rows, codes = statistics.labels, batch.rows, batch.codes

@@ -14,6 +14,7 @@ from suffice.learning.labelled_batch import naming_cells
 from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import Explanation
+from suffice.linear_algebra import what_doubles_can_solve
 from suffice.models.gaussian.averages.learner import AveragingLearner, averaged_leave_one_out
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import Fit, warn_of
@@ -105,9 +106,10 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         def answer(rows: FloatArray) -> FloatArray:
             codes, gone = self.label_codes(y, len(rows)), self.gone(y, sample_weight, len(rows))
             coded = self.columns.coded_places
-            if coded:
-                return coded_typicality(family, fit, rows, coded, codes, gone)
-            return typicality(family, fit, rows, codes, gone)
+            with what_doubles_can_solve():
+                if coded:
+                    return coded_typicality(family, fit, rows, coded, codes, gone)
+                return typicality(family, fit, rows, codes, gone)
 
         return self.asked(X, answer)
 
@@ -180,7 +182,8 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         batch = self.learner.read(X, y, sample_weight, self)
         codes = self.codes_of_fit(batch)
         try:
-            result = self.left_out(batch.rows, codes, batch.weights)
+            with what_doubles_can_solve():
+                result = self.left_out(batch.rows, codes, batch.weights)
         except NotFinite as error:
             raise naming_cells(error, batch.rows, self.columns, batch.places) from None
         if result.approximate:

@@ -34,6 +34,9 @@ EIGENVALUE_FLOOR = 1e-10
 """The least eigenvalue of the pooled correlation matrix."""
 CLASS_FLOOR = 1e-8
 """Below this share of the pooled variance a class's own direction counts as missing."""
+MOST_CERTAIN = 1e24
+"""Weight beyond which no class is surer that nothing varies along a direction: of factors that are
+1e-12 beside others doubles have four digits left, and of smaller ones soon none."""
 FREEDOM_FLOOR = 1e-12
 """Degrees of freedom below this share of the weight are none: weights that add up to one, such as
 ten of a tenth, do so but for rounding, which would otherwise be what a scatter is divided by."""
@@ -182,7 +185,7 @@ def _plainly_definite(
 def raised(theta: FloatArray, weight: float | FloatArray) -> tuple[FloatArray, bool]:
     """Return θ + max(0, 1 - θ/1e-8)/max(1, W): continuous, and the identity above 1e-8."""
     lacking = np.maximum(0.0, 1.0 - theta / CLASS_FLOOR)
-    return theta + lacking / np.maximum(1.0, weight), bool(np.any(lacking > 0.0))
+    return theta + lacking / np.clip(weight, 1.0, MOST_CERTAIN), bool(np.any(lacking > 0.0))
 
 
 def lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:

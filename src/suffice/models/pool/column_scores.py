@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.models.pool.averages import log_softmax
 from suffice.models.pool.coding import UNKNOWN
-from suffice.special_functions import log_gamma
+from suffice.special_functions import log_gamma_rise
 
 if TYPE_CHECKING:
     from suffice.models.pool.coding import CodedRows
@@ -46,7 +46,7 @@ def log_shares(members: FloatArray, own: FloatArray | None = None) -> FloatArray
 
 def _log_t(away: FloatArray, freedom: FloatArray, spread: FloatArray) -> FloatArray:
     """Return the log density of Student's t; `spread` is f times its squared scale."""
-    constant = log_gamma(0.5 * (freedom + 1.0)) - log_gamma(0.5 * freedom)
+    constant = log_gamma_rise(0.5 * freedom, 0.5)
     constant = constant - 0.5 * np.log(np.pi * spread)
     found: FloatArray = constant - 0.5 * (freedom + 1.0) * np.log1p(np.square(away) / spread)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.models.pool.averages import LOG_TEMPERATURES, at_temperatures, tempered
 from suffice.models.pool.member import Judged
-from suffice.special_functions import log_gamma
+from suffice.special_functions import log_gamma_rise
 
 if TYPE_CHECKING:
     from suffice.models.pool.folded_rows import FoldedRows, NewRows
@@ -131,7 +131,7 @@ class _Scatter:
         rows = self._freedom(self.weights[c], pool) / (1.0 - shrink)
         freedom = max(rows - width + 1.0, FEWEST_FREEDOM)
         spread = freedom * (1.0 + 1.0 / (self.weights[c] + 1.0))
-        constant = log_gamma(0.5 * (freedom + width)) - log_gamma(0.5 * freedom)
+        constant = log_gamma_rise(0.5 * freedom, 0.5 * width)
         constant -= 0.5 * width * np.log(spread) + 0.5 * volume
         found: FloatArray = constant - 0.5 * (freedom + width) * np.log1p(distance / spread)
         return found

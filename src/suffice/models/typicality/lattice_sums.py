@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.errors import BadWeights
 from suffice.models.typicality.normal_sums import cumulants, masses, steepest
 
 if TYPE_CHECKING:
@@ -234,6 +235,11 @@ def lattice_tails(size: int, parts: Sequence[Part]) -> FloatArray:
     moments = np.sum([part.log_moments(thetas) for part in parts], axis=0)
     # Chernoff's bound: beyond `reach` there is no more than exp(-27) of any row's law.
     reach = float(np.min((moments + 27.0) / thetas))
+    if not np.isfinite(reach):
+        raise BadWeights(
+            "the weights of a class are beyond what p-values can be worked out from",
+            hint="multiply all weights by the same power of ten, so that a usual row counts once",
+        )
     if all(isinstance(part, (Atoms, Repeated)) for part in parts):
         reaches = [part.reach for part in parts if isinstance(part, (Atoms, Repeated))]
         reach = min(reach, sum(reaches))

@@ -148,6 +148,20 @@ def _are_poor(products: FloatArray, reaches: FloatArray, factor: float) -> bool:
     return bool(np.any((shift > (1.0 - 1.0 / factor) * about_centres) & (shift > 0.0)))
 
 
+def raise_to_zero(high: FloatArray, low: FloatArray | None = None) -> None:
+    """Make variances that rounding has left below zero nothing, and their products, in place.
+
+    So it is where one row outweighs all others beyond all digits: there the bound of the error is
+    larger than what is left. Of several classes (k, d, d), each by itself.
+    """
+    below = np.diagonal(high, axis1=-2, axis2=-1) < 0.0
+    if below.any():
+        gone = below[..., :, np.newaxis] | below[..., np.newaxis, :]
+        high[gone] = 0.0
+        if low is not None:
+            low[gone] = 0.0
+
+
 def rows_of_classes(
     codes: IntArray, size: int, totals: FloatArray, weights: FloatArray | None
 ) -> FloatArray:

@@ -21,7 +21,7 @@ from suffice.kernels.dense.double_double import (
     times,
 )
 from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.moments.centres import non_finite, underflow
+from suffice.statistics.moments.centres import non_finite, raise_to_zero, underflow
 from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import usual_cells
 
@@ -145,7 +145,8 @@ def _squares(
         twin, found = _twin(), np.empty((6, rows.shape[1]))
         if twin is not None and twin.few_squares(rows, weights, weight[0], found):
             return FewRows(weight, (found[0], found[1]), (found[2], found[3]), found[4], found[5])
-    centre = few_centres(rows, np.zeros(len(rows), dtype=np.intp), 1)[0]
+    one, of_all = np.zeros(len(rows), dtype=np.intp), np.atleast_2d(weight[0])
+    centre = few_centres(rows, one, 1, weights, of_all)[0]
     with np.errstate(over="ignore", invalid="ignore"):
         away: Pair = two_sum(rows, -centre)
         if counts is not None:
@@ -165,6 +166,7 @@ def _squares(
         # The centre is the mean but for rounding: of sums and shift plain doubles are enough.
         high, low = two_sum(squares[0], -np.square(reach))
         high, low = two_sum(high, low + squares[1])
+        high, low = np.where(high < 0.0, 0.0, high), np.where(high < 0.0, 0.0, low)
         mean: Pair = two_sum(centre, shift)
         sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * (np.sqrt(held) * np.sqrt(variances))
         error = GRAM_ERROR * variances + 4.0 * EPSILON * np.square(reach)
@@ -175,10 +177,18 @@ def _squares(
     return FewRows(weight, mean, (high, low), error, sum_error)
 
 
-def few_centres(rows: FloatArray, codes: IntArray, count: int) -> FloatArray:
+def few_centres(
+    rows: FloatArray,
+    codes: IntArray,
+    count: int,
+    weights: FloatArray | None = None,
+    held: FloatArray | None = None,
+) -> FloatArray:
     """Return a row of every class plus the mean deviation of its rows from it, (k, d).
 
-    As `provisional_centres` does, of all rows in their order; NaN is passed over.
+    As `provisional_centres` does, of all rows in their order; NaN is passed over. With weights,
+    whose sums `held` are (k, 1) or (k, d), it is their mean by weight: about any other place one
+    heavy row would leave the squares of the rest no digits.
     """
     first = np.zeros(count, dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
@@ -186,9 +196,11 @@ def few_centres(rows: FloatArray, codes: IntArray, count: int) -> FloatArray:
     blank = not np.isfinite(base).all()
     if blank:
         base[~np.isfinite(base)] = 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         deviations = rows - base[codes]
         sums, counts = np.zeros_like(base), np.bincount(codes, minlength=count)[:, np.newaxis]
+        if weights is not None and held is not None:
+            deviations *= weights[:, np.newaxis] / held[codes]
         seen = np.isfinite(deviations)
         if not seen.all():
             deviations[~seen] = 0.0
@@ -196,7 +208,7 @@ def few_centres(rows: FloatArray, codes: IntArray, count: int) -> FloatArray:
             np.add.at(counts, codes, seen)
             counts = np.maximum(counts, 1.0)
         np.add.at(sums, codes, deviations)
-        centres: FloatArray = base + sums / counts
+        centres: FloatArray = base + (sums / counts if weights is None else sums)
     if not np.isfinite(centres).all():
         centres[~np.isfinite(centres)] = 0.0
     return centres
@@ -255,7 +267,7 @@ def _summed_by_class(
             means, squares, error, sum_error = found
             pair = (squares[0], squares[1])
             return FewClasses(present, totals, (means[0], means[1]), pair, error, sum_error)
-    centres = few_centres(rows, codes, count)
+    centres = few_centres(rows, codes, count, weights, totals[0][:, np.newaxis])
     ones = np.zeros((len(rows), count))
     ones[np.arange(len(rows)), codes] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -282,6 +294,7 @@ def _summed_by_class(
             outer += np.multiply.outer(each, each)
         high, low = two_sum(squares[0], -outer)
         high, low = two_sum(high, low + squares[1])
+        raise_to_zero(high, low)
         means = two_sum(centres, shift)
         sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * (np.sqrt(held) * np.sqrt(variances))
         moved = np.square(reach).sum(axis=0)

@@ -14,6 +14,7 @@ from suffice.statistics.algebra import checked_factor
 from suffice.statistics.moments.centres import (
     PER_ADDITION,
     error_of_sums,
+    raise_to_zero,
     rows_of_classes,
     rows_that_count,
     summed_about_centres,
@@ -122,6 +123,7 @@ class Moments(SecondMoments):
             scatters -= np.multiply.outer(sums[0], sums[0])
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
+        raise_to_zero(scatters)
         counts = rows_of_classes(codes, size, weight, weights)
         chain = additions(counts, len(rows), rows.shape[1], size)
         relative = PER_OPERATION + PER_ADDITION * chain

@@ -18,6 +18,7 @@ from suffice.statistics.moments.centres import (
     PER_ADDITION,
     SMALL_SQUARE,
     error_of_sums,
+    raise_to_zero,
     rows_of_classes,
     summed_about_centres,
     underflow,
@@ -118,6 +119,7 @@ class PooledMoments(SecondMoments):
             drift = np.abs(reaches).max(axis=0, initial=0.0)
             error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
         scatter -= reaches.T @ reaches
+        raise_to_zero(scatter)
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
         kept = ordered(held)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.linear_algebra import correlation_scaled, factored, inverse_factor
+from suffice.linear_algebra import check_finite, correlation_scaled, factored, inverse_factor
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
 from suffice.models.gaussian.predictive.full_students import FullStudents
@@ -44,11 +44,13 @@ def predictive_classes(
         freedom = np.where(summary.active, found.freedom, 1.0)
         used = freedom[: len(found.scale)]
         deviations = np.sqrt(np.where(summary.active, found.scale / used, 1.0))
+        check_finite(deviations, found.means[:, summary.active])
         stretches = 1.0 + 1.0 / found.rows
         joint = family.covariance == "spherical"
         return DiagonalStudents(*frame, found.means, deviations, freedom, stretches, joint), (
             *notes,
         )
+    check_finite(found.scale, found.means[:, summary.active])
     pairs = [definite_factor(matrix) for matrix in found.scale]
     stretches = 1.0 + 1.0 / found.rows
     return FullStudents.of(frame, found.means, pairs, found.freedom, stretches), (*notes,)

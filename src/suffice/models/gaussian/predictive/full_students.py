@@ -12,7 +12,7 @@ from suffice.engines.threads import for_blocks
 from suffice.linear_algebra import lower_factor, lower_inverse
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import tamed_rows
-from suffice.special_functions import log_gamma
+from suffice.special_functions import log_gamma_rise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,12 +25,8 @@ BLOCK_CELLS = 60_000
 
 def log_normalizer(freedom: FloatArray, width: int | IntArray) -> FloatArray:
     """Return lnΓ((f + D)/2) - lnΓ(f/2) - (D/2)·ln(fπ)."""
-    half = freedom / 2.0
-    found: FloatArray = (
-        log_gamma(half + np.asarray(width) / 2.0)
-        - log_gamma(half)
-        - np.asarray(width) / 2.0 * np.log(freedom * np.pi)
-    )
+    more = np.asarray(width) / 2.0
+    found: FloatArray = log_gamma_rise(freedom / 2.0, more) - more * np.log(freedom * np.pi)
     return found
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from suffice.errors import BadSetting
+from suffice.linear_algebra import check_finite
 from suffice.models.gaussian.floors import VARIANCE_FLOOR
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.families.protocol import BaseLaws, Scores
 from suffice.models.notes import Note
 from suffice.rows import refuse_infinite
-from suffice.special_functions import log_gamma
+from suffice.special_functions import log_gamma_rise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,6 +102,7 @@ class PredictiveGaussian(GaussianColumns):
         assert summary.scatters is not None
         t = self.parameters(summary.counts, summary.means, summary.scatters)
         active = summary.active
+        check_finite(*(part[..., active] for part in (t.locations, t.spreads, t.degrees)))
         return StudentColumns(
             summary.origin,
             summary.origin_low,
@@ -231,7 +233,7 @@ def student_logs(
         far = 2.0 * (np.log(np.abs(gaps)) - np.log(spreads)) - np.log(degrees)
         fall = np.where(np.abs(u) > FAR, far, np.log1p(np.square(u) / degrees))
     half = (degrees + 1.0) / 2.0
-    level = log_gamma(half) - log_gamma(degrees / 2.0) - 0.5 * np.log(degrees * np.pi)
+    level = log_gamma_rise(degrees / 2.0, 0.5) - 0.5 * np.log(degrees * np.pi)
     found: FloatArray = level - np.log(spreads) - half * fall
     return found
 
