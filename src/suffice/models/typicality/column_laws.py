@@ -137,10 +137,9 @@ class ClassColumns:
             spread = np.where(varies, scatters * (1.0 + 1.0 / np.where(known, weights, 1.0)), 1.0)
             found = np.square(gap / np.sqrt(spread))
         # Student's law of more degrees of freedom is as good as the same.
-        surely = np.minimum(freedom, MOST_FREEDOM)
         with np.errstate(over="ignore"):
-            found *= np.where(freedom > MOST_FREEDOM, freedom / surely, 1.0)
-        freedom = surely
+            found *= np.maximum(1.0, freedom / MOST_FREEDOM)
+        freedom = np.minimum(freedom, MOST_FREEDOM)
         there = seen & varies
         distances = np.where(there, np.where(np.isnan(found), np.inf, found), 0.0)
         other = np.zeros(z.shape, dtype=bool)
