@@ -50,7 +50,7 @@ def test_rows_without_a_label_are_left_out_and_counted(kind: str) -> None:
         with pytest.warns(RowsLeftOut, match=f"{(~there).sum()} rows without a label left out"):
             found = model().fit(X, labels)
         plain = model().fit(X[there], own)
-        assert np.array_equal(found.predict_proba(X), plain.predict_proba(X))
+        assert np.array_equal(found.predict_proba(X[:12]), plain.predict_proba(X[:12]))
         assert found.unlabelled_ is not None
         assert found.unlabelled_.rows == (~there).sum()
         assert found.unlabelled_.helped is None
@@ -177,6 +177,23 @@ def test_auto_needs_more_than_one_standard_error(apart: float) -> None:
     if found.is_used:
         right = np.array(["a", "b"])[y[20:]]
         assert model.score(X[20:], right) > plain.score(X[20:], right)
+
+
+def test_rows_that_are_left_out_leave_no_trace() -> None:
+    """Where "auto" leaves them out, not even the laws of columns are chosen by their looks."""
+    rng = np.random.default_rng(3)
+    y, first = np.arange(200) % 2, np.arange(200) < 12
+    X = np.column_stack([rng.integers(0, 5, 200) * 100.0, rng.normal(size=200)])
+    X[first] += np.column_stack([np.arange(12), 3.0 * y[first]])  # the others look otherwise
+    known = np.where(first, y, -1)
+    found = NaiveBayes(unlabelled="auto").fit(X, BLANKS["None"](known))
+    plain = NaiveBayes().fit(X[:12], np.array(["a", "b"])[y[:12]])
+    used = NaiveBayes(unlabelled=1.0).fit(X, BLANKS["None"](known))
+    assert used.families_ != plain.families_  # they would have been chosen otherwise
+    assert found.unlabelled_ is not None
+    assert not found.unlabelled_.is_used
+    assert found.families_ == plain.families_
+    assert np.array_equal(found.predict_proba(X[:12]), plain.predict_proba(X[:12]))
 
 
 def test_few_labels_decide_about_few_steps() -> None:

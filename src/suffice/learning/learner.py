@@ -211,7 +211,11 @@ class Learner(ABC, Generic[S, F]):
             return found
         from suffice.learning.unlabelled.soft_rows import with_unlabelled
 
-        return with_unlabelled(found, batch)
+        alone = found
+        if self.chosen is None and self.needs_choice:  # what labelled rows by themselves decide
+            plain = replace(batch, without=replace(batch.without, whole=None))
+            alone = self.choose(plain).learned(plain)
+        return with_unlabelled(found, batch, alone)
 
     def learned(self, batch: LabelledBatch) -> Learned[S, F]:
         """Return what is learned from one batch by itself."""

@@ -52,23 +52,28 @@ WORST = float(-np.log(1e-6))
 otherwise decide alone."""
 
 
-def with_unlabelled(learned: Learned, batch: LabelledBatch) -> Learned:
-    """Return what is learned from labelled rows and from those of the batch that have no label."""
+def with_unlabelled(learned: Learned, batch: LabelledBatch, alone: Learned) -> Learned:
+    """Return what is learned from labelled rows and from those of the batch that have no label.
+
+    `alone` is what labelled rows teach where the others have not even been looked at to choose laws
+    of columns: what has to be bettered, and the answer where they do not help.
+    """
     asked = checked_unlabelled(learned.learner.unlabelled)
     assert batch.without is not None
     held = {label: float(w) for label, w in zip(learned.labels, learned.class_weights, strict=True)}
     record = Unlabelled(batch.without.count, asked=asked, labelled=held)
     if len(learned.labels) < 2:  # each of them is of the one class there is
-        return replace(learned, unlabelled=replace(record, gain=0.0, error=0.0))
+        return replace(alone, unlabelled=replace(record, gain=0.0, error=0.0))
     with warnings.catch_warnings():  # what is degenerate is told of the model that is kept
         warnings.simplefilter("ignore", SufficeWarning)
-        return _spread(learned, batch, record)
+        return _spread(learned, batch, record, alone)
 
 
-def _spread(learned: Learned, batch: LabelledBatch, record: Unlabelled) -> Learned:
+def _spread(learned: Learned, batch: LabelledBatch, record: Unlabelled, alone: Learned) -> Learned:
     own = has_own_priors(learned)
     start = _with_own_priors(learned, record) if own else learned
-    em, record = SoftRows.of(start, batch), replace(record, own_priors=own)
+    judged = start if alone is learned else _with_own_priors(alone, record) if own else alone
+    em, record = SoftRows.of(start, batch, judged), replace(record, own_priors=own)
     if record.asked != AUTO:
         weight, steps = float(record.asked), STEPS[-1]
         gain, error = em.judged(weight, steps)
@@ -76,7 +81,7 @@ def _spread(learned: Learned, batch: LabelledBatch, record: Unlabelled) -> Learn
         weight, steps, gain, error = em.chosen()
     record = replace(record, gain=gain, error=error)
     if record.asked == AUTO and not _is_more(gain, error):
-        return replace(learned, unlabelled=record)  # one standard error in favour of none
+        return replace(alone, unlabelled=record)  # one standard error in favour of none
     end = em.after(weight, steps)
     record = replace(record, weight=weight, steps=steps)
     return replace(end, learner=learned.learner, unlabelled=record).knowing(end.fit)
@@ -113,11 +118,13 @@ class SoftRows:
     """Labelled rows and others, made ready for many steps.
 
     start     what was learned from labelled rows
+    alone     the same, where the others have not been looked at to choose laws of columns
     rows      rows without a label, as the model takes them, and their weights (n,)
     labelled  rows with one, their classes in the order of the model, and their weights (m,)
     """
 
     start: Learned
+    alone: Learned
     rows: Any
     weights: FloatArray
     batch: LabelledBatch
@@ -126,7 +133,7 @@ class SoftRows:
     held: FloatArray
 
     @classmethod
-    def of(cls, start: Learned, batch: LabelledBatch) -> SoftRows:
+    def of(cls, start: Learned, batch: LabelledBatch, alone: Learned) -> SoftRows:
         """Read the rows of a batch."""
         learner, without = start.learner, batch.without
         assert without is not None
@@ -138,6 +145,7 @@ class SoftRows:
             raise error.filled(rows=without.places) from None
         return cls(
             start,
+            alone,
             rows,
             np.ones(without.count) if without.weights is None else without.weights,
             batch,
@@ -210,7 +218,7 @@ class SoftRows:
         if self.parts:
             losses = self.reruns((weight,), steps, self.parts)
             return self.gain(losses[0, 0], losses[weight, steps])
-        return self.gain(self.losses(self.start), self.losses(self.after(weight, steps)))
+        return self.gain(self.losses(self.alone), self.losses(self.after(weight, steps)))
 
     def chosen(self) -> tuple[float, int, float | None, float | None]:
         """Return weight and steps of the least left-out loss, its gain, and the error of that.
@@ -235,7 +243,7 @@ class SoftRows:
         Each row is taken out of the sums; the shares of the others, which it has helped to make,
         are held. The key of no rows without a label is (0, 0).
         """
-        found: Losses = {(0.0, 0): self.losses(self.start)}
+        found: Losses = {(0.0, 0): self.losses(self.alone)}
         for weight in WEIGHTS:
             for step, now in enumerate(self.path(weight, self.most_steps), 1):
                 if step in STEPS:
@@ -247,7 +255,10 @@ class SoftRows:
 
         NaN where a row was all its class had.
         """
-        found = learned.left_out_losses(self.labelled, self.codes, self.held)
+        given = self.labelled
+        if learned is self.alone and learned is not self.start:
+            given = learned.learner.prepared(self.batch.rows)
+        found = learned.left_out_losses(given, self.codes, self.held)
         return np.minimum(found, WORST)
 
     def reruns(self, weights: Sequence[float], most: int, parts: int) -> Losses:
@@ -271,8 +282,13 @@ class SoftRows:
             codes, fewer = batch.codes[rest], some_rows(batch.rows, rest)
             left = replace(batch, rows=fewer, codes=codes, weights=held, places=None, without=None)
             start = learner.learned(left)
-            asked = learner.prepared(some_rows(batch.rows, own))
-            found[0.0, 0][own] = self._asked(start, asked, own)
+            given = some_rows(batch.rows, own)
+            asked = learner.prepared(given)
+            if self.alone is self.start:
+                found[0.0, 0][own] = self._asked(start, asked, own)
+            else:
+                plain = self.alone.learner
+                found[0.0, 0][own] = self._asked(plain.learned(left), plain.prepared(given), own)
             for weight in weights:
                 for step, now in enumerate(self.path(weight, most, start), 1):
                     if (weight, step) in found:
