@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -148,9 +148,10 @@ def _write(output: Path, found: Audit, rows: TrainingRows) -> None:
     taken = set(names)
     more = [_free(name, taken) for name in ("row", "likely", "odds", "reasons")]
     writer.writerow([cell_text(name) for name in (*names, *more)])
-    for row, _, likely, odds, reasons in found.table.rows:
+    for place, _, likely, odds, reasons in found.table.rows:
+        row = cast("int", place)  # cells of a table of results are any objects
         cells = [table.exact(j)[row] for j in range(table.width)]
-        told = (*cells, labels[row], row + 1, likely, odds, reasons)  # type: ignore[operator]
+        told = (*cells, labels[row], row + 1, likely, odds, reasons)
         writer.writerow([cell_text(cell) for cell in told])
     with whole_file(output) as file:
         file.write(text.getvalue().encode("utf-8"))

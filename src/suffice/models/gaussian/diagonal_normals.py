@@ -11,6 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.kernels.dense.scores import diagonal_odds, diagonal_scores, linear_scores
 from suffice.linear_algebra import LOG_TAU
+from suffice.models.gaussian.centred_classes import CentredClasses
 from suffice.models.gaussian.floors import (
     CLASS_FLOOR,
     VARIANCE_FLOOR,
@@ -38,7 +39,7 @@ squares are expanded: rounding then adds less than 1e-12 to the log odds."""
 
 
 @dataclass(frozen=True, eq=False)
-class DiagonalNormals:
+class DiagonalNormals(CentredClasses):
     """The densities p(x | class) of k normal classes with independent columns.
 
     In standardized columns z = (x - origin)/scale, class c has mean `means[c]` and standard
@@ -65,11 +66,6 @@ class DiagonalNormals:
         )
 
     @property
-    def size(self) -> int:
-        """The number of classes."""
-        return len(self.means)
-
-    @property
     def rank(self) -> int:
         """The number of columns that vary."""
         return int(self.active.sum())
@@ -86,11 +82,6 @@ class DiagonalNormals:
         return not self.is_shared and bool(np.allclose(raw, raw[:, :1], rtol=1e-9, atol=0.0))
 
     # Parameters in the user's units
-
-    @cached_property
-    def class_means(self) -> FloatArray:
-        """The mean of every class (k, d)."""
-        return self.origin + (self.origin_low + self.means * self.scale)
 
     @cached_property
     def variances(self) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.kernels.dense.scores import linear_scores, quadratic_scores
 from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
+from suffice.models.gaussian.centred_classes import CentredClasses
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import far_winners
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class FullNormals:
+class FullNormals(CentredClasses):
     """The densities p(x | class) of k normal classes, kept as means and factors.
 
     In standardized columns z = (x - origin)/scale, class c has mean `means[c]` and covariance
@@ -60,21 +61,11 @@ class FullNormals:
         )
 
     @property
-    def size(self) -> int:
-        """The number of classes."""
-        return len(self.means)
-
-    @property
     def is_shared(self) -> bool:
         """Whether all classes have the same covariance, so that boundaries are flat."""
         return len(self.whitenings) == 1
 
     # Parameters in the user's units
-
-    @cached_property
-    def class_means(self) -> FloatArray:
-        """The mean of every class (k, d)."""
-        return self.origin + (self.origin_low + self.means * self.scale)
 
     @cached_property
     def covariances(self) -> FloatArray:

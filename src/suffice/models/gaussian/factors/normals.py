@@ -11,6 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.kernels.dense.scores import linear_scores
 from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
+from suffice.models.gaussian.centred_classes import CentredClasses
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import far_winners
@@ -25,7 +26,7 @@ BLOCK_CELLS = 60_000
 
 
 @dataclass(frozen=True, eq=False)
-class FactorNormals:
+class FactorNormals(CentredClasses):
     """The densities p(x | class) of k normal classes of q factors.
 
     In standardized columns z = (x - origin)/scale, class c has mean `means[c]` and covariance
@@ -49,11 +50,6 @@ class FactorNormals:
     """Every column that varies has a variance of its own: no direction is without."""
 
     @property
-    def size(self) -> int:
-        """The number of classes."""
-        return len(self.means)
-
-    @property
     def rank(self) -> int:
         """The number of columns that vary."""
         return int(self.active.sum())
@@ -74,11 +70,6 @@ class FactorNormals:
         return FullNormals(*place, factors, lower_inverse(factors), width)
 
     # Parameters in the user's units
-
-    @cached_property
-    def class_means(self) -> FloatArray:
-        """The mean of every class (k, d)."""
-        return self.origin + (self.origin_low + self.means * self.scale)
 
     @property
     def own_loadings(self) -> FloatArray:

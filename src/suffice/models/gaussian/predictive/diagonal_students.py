@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import for_blocks
+from suffice.models.gaussian.centred_classes import CentredClasses
 from suffice.models.gaussian.predictive.full_students import (
     BLOCK_CELLS,
     FullStudents,
@@ -27,7 +28,7 @@ FAR = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class DiagonalStudents:
+class DiagonalStudents(CentredClasses):
     """The densities p(x | class, rows seen) of k normal classes with independent columns.
 
     In standardized columns z = (x - origin)/scale, column j of class c has the centre
@@ -56,21 +57,11 @@ class DiagonalStudents:
     """There are no directions here but columns."""
 
     @property
-    def size(self) -> int:
-        """The number of classes."""
-        return len(self.means)
-
-    @property
     def rank(self) -> int:
         """The number of columns that vary."""
         return int(self.active.sum())
 
     # Parameters in the user's units
-
-    @cached_property
-    def class_means(self) -> FloatArray:
-        """The centre of every class (k, d)."""
-        return self.origin + (self.origin_low + self.means * self.scale)
 
     @cached_property
     def variances(self) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.engines.threads import for_blocks
 from suffice.linear_algebra import lower_factor, lower_inverse
+from suffice.models.gaussian.centred_classes import CentredClasses
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import tamed_rows
 from suffice.special_functions import log_gamma_rise
@@ -31,7 +32,7 @@ def log_normalizer(freedom: FloatArray, width: int | IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class FullStudents:
+class FullStudents(CentredClasses):
     """The densities p(x | class, rows seen) of k normal classes whose parameters are averaged over.
 
     In standardized columns z = (x - origin)/scale, class c is Student's t about `means[c]` with
@@ -64,21 +65,11 @@ class FullStudents:
     """Directions that say nothing have the prior's variance."""
 
     @property
-    def size(self) -> int:
-        """The number of classes."""
-        return len(self.means)
-
-    @property
     def rank(self) -> int:
         """The number of columns that vary."""
         return int(self.active.sum())
 
     # Parameters in the user's units
-
-    @cached_property
-    def class_means(self) -> FloatArray:
-        """The centre of every class (k, d)."""
-        return self.origin + (self.origin_low + self.means * self.scale)
 
     @cached_property
     def covariances(self) -> FloatArray:
