@@ -133,7 +133,8 @@ class StreamBets:
         logs = np.vstack([self.logs[column], np.column_stack(bets)]).cumsum(axis=0)
         self.sums[column], self.taken[column] = sums[-1], taken[-1]
         self.logs[column] = logs[-1]
-        return e_values(sums, taken, logs)[np.cumsum(there)]
+        found: FloatArray = e_values(sums, taken, logs)[np.cumsum(there)]
+        return found
 
     @property
     def e_values(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -187,3 +188,28 @@ def _filled(
     common = (counts * means).sum(axis=0) / seen
     absent = counts == 0.0
     return np.where(absent, common, means), np.where(absent, 0.0, lows)
+
+
+class CentredClasses:
+    """Classes whose centres are origin + (origin_low + means * scale): the base of their laws."""
+
+    if TYPE_CHECKING:  # fields of each law; here they would come before all others in files
+
+        @property
+        def origin(self) -> FloatArray: ...  # noqa: D102
+        @property
+        def origin_low(self) -> FloatArray: ...  # noqa: D102
+        @property
+        def scale(self) -> FloatArray: ...  # noqa: D102
+        @property
+        def means(self) -> FloatArray: ...  # noqa: D102
+
+    @property
+    def size(self) -> int:
+        """The number of classes."""
+        return len(self.means)
+
+    @cached_property
+    def class_means(self) -> FloatArray:
+        """The centre of every class (k, d), in the user's units."""
+        return self.origin + (self.origin_low + self.means * self.scale)

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.kernels.dense.scores import diagonal_odds, diagonal_scores, linear_scores
 from suffice.linear_algebra import LOG_TAU
-from suffice.models.gaussian.centred_classes import CentredClasses
+from suffice.models.gaussian.class_moments import CentredClasses
 from suffice.models.gaussian.floors import (
     CLASS_FLOOR,
     VARIANCE_FLOOR,

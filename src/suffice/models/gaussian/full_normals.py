@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.kernels.dense.scores import linear_scores, quadratic_scores
 from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
-from suffice.models.gaussian.centred_classes import CentredClasses
+from suffice.models.gaussian.class_moments import CentredClasses
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import far_winners
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import for_blocks
-from suffice.models.gaussian.centred_classes import CentredClasses
+from suffice.models.gaussian.class_moments import CentredClasses
 from suffice.models.gaussian.predictive.full_students import (
     BLOCK_CELLS,
     FullStudents,

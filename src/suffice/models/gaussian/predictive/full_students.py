@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.engines.threads import for_blocks
 from suffice.linear_algebra import lower_factor, lower_inverse
-from suffice.models.gaussian.centred_classes import CentredClasses
+from suffice.models.gaussian.class_moments import CentredClasses
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import tamed_rows
 from suffice.special_functions import log_gamma_rise
