@@ -5,7 +5,10 @@ Each question is answered as in Python, or refused in words; never by an error o
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +17,10 @@ import pytest
 
 import suffice
 from tests.serve.asked import served
+from tests.serve.processes import ServerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 TALK = [["red", "rose", "thorn"], ["white", "daisy", "field"], ["blue", "iris", "meadow"]]
 """Words of a class each."""
@@ -158,6 +161,42 @@ def test_each_question_is_answered_as_in_python_or_refused_in_words(
             assert ask("GET", address).status == 200
     with served(path, state=tmp_path / "state") as ask:  # once more, from what the state holds
         np.testing.assert_allclose(posterior(), before, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_a_server_needs_no_library_of_frames(
+    made: Callable[[str], tuple[Any, Path]], tmp_path: Path
+) -> None:
+    """Models that were fitted to frames of pandas, in a process that does not load it."""
+    paths = {kind: made(kind)[1] for kind in KINDS}
+    server = ServerProcess(*paths.values(), "--state", tmp_path / "state")
+    try:
+        for kind in paths:
+            _, rows, labels = asked_rows(kind)
+            asked = {
+                "predict": {"rows": rows},
+                "explain": {"rows": rows},
+                "sample": {"size": 3},
+                "typicality": {"rows": rows},
+                "learn": {"id": "a", "rows": rows, "labels": labels},
+                "forget": {"id": "a"},
+            }
+            for what, content in asked.items():
+                if (kind, "learn" if what == "forget" else what) not in REFUSED:
+                    status, told = server.ask("POST", f"/v1/models/{kind}/{what}", content)
+                    assert status == 200, (kind, what, told)
+        maps = Path(f"/proc/{server.process.pid}/maps")
+        if maps.exists():
+            assert "/pandas/" not in maps.read_text()
+        assert server.stop() == 0
+    finally:
+        server.kill()
+    drawn = subprocess.run(  # commands do not load it either
+        [sys.executable, "-m", "suffice.cli", "sample", paths["latent"], "-n", "2"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert len(drawn.stdout.splitlines()) == 3, drawn.stderr
 
 
 @pytest.mark.parametrize("kind", ["factors", "words", "some_labels", "latent"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -202,7 +202,9 @@ class ServedModel:
         if self.saved.model is None:
             from suffice.estimators.saving import restored
 
-            self.saved.model = _Held(restored(self.name, self.stored))
+            # A server need not have the library of the frames that it was fitted to.
+            stored = replace(self.stored, state={**self.stored.state, "frame": None})
+            self.saved.model = _Held(restored(self.name, stored))
         model = self.saved.model
         if isinstance(model, _Held):
             return Saved(model.estimator, self.notes, self.saved.decimals)
@@ -259,7 +261,7 @@ class ServedModel:
                 f"{self.name} is a {whole.name}: it cannot {words}",
                 hint="gda, qda and naive-bayes can: suffice fit --model",
             )
-        found: Callable[..., Any] = getattr(whole.model, what)
+        found: Callable[..., Any] = getattr(_without_frames(whole.model), what)
         return found
 
     def typicality(self, table: Table) -> FloatArray:
@@ -320,6 +322,14 @@ class _Held:
     """The estimator of a model that is not a sum."""
 
     estimator: Any
+
+
+def _without_frames(model: Any) -> Any:
+    """Return a model that gives arrays back: a server need not have the library of its frames."""
+    if getattr(model, "frame", None) is None:
+        return model
+    bare = replace(model, frame=None)
+    return bare.knowing(model.fit) if isinstance(model, Learned) else bare
 
 
 def _plain(cell: object) -> Any:

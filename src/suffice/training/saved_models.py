@@ -123,6 +123,8 @@ def load_saved(path: Path, *, hidden: bool = False) -> Saved:
             hint="suffice predict, sample, outliers, explain, inspect, diff and sql read "
             "it; in Python, partial_fit learns more",
         )
+    if stored.estimator in MIXTURES:  # which are asked, and not saved again: no library of frames
+        stored = replace(stored, state={**stored.state, "frame": None})
     return Saved(model_of(path, stored), notes, decimals_in(stored.state))
 
 
