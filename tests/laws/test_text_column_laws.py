@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,8 +170,9 @@ def test_texts_and_columns_together_are_better_than_either_alone(make: Any) -> N
 def test_what_cannot_be_done_with_texts_is_refused_with_the_reason() -> None:
     X = _rows(["a b", "c", "a", "c d"], [1.0, 2.0, 1.5, 2.5])
     model = NaiveBayes({0: "words", 1: "gaussian"}).fit(X, ["x", "y", "x", "y"])
-    with pytest.raises(suffice.errors.NotADensity, match="cannot be drawn"):
-        model.sample(2)
+    alone = NaiveBayes({0: "words"}).fit(X[:, :1], ["x", "y", "x", "y"])
+    with pytest.raises(suffice.errors.NotADensity, match="nothing else to draw"):
+        alone.sample(2)
     with pytest.raises(suffice.errors.NotADensity, match="no density"):
         model.log_density(X)
     with pytest.raises(suffice.errors.BadSetting, match="do not show how typical"):
@@ -179,3 +181,22 @@ def test_what_cannot_be_done_with_texts_is_refused_with_the_reason() -> None:
         NaiveBayes({0: "words"}).fit([[1.0], [2.0]], ["x", "y"])
     with pytest.raises(suffice.errors.BadSetting, match="complement"):
         TextWords(event="complement")
+
+
+@pytest.mark.parametrize("within", ["auto", None])
+def test_other_columns_are_drawn_as_without_texts_which_stay_blank(within: object) -> None:
+    rng = np.random.default_rng(4)
+    y = np.repeat(["x", "y"], 60)
+    numbers = rng.normal(3.0 * (y == "y"))
+    levels = np.where(rng.random(120) < 0.3, "red", "blue").tolist()
+    texts = [f"word{i} of {label}" for i, label in enumerate(y)]
+    X = pd.DataFrame({"note": texts, "size": numbers, "colour": levels})
+    model = NaiveBayes({"note": "words", "size": "gaussian", "colour": "categorical"}).fit(X, y)
+    drawn, labels = model.sample(400, random_state=1, within=within)
+    assert drawn["note"].isna().all()
+    assert set(drawn["colour"]) == {"red", "blue"}
+    plain = NaiveBayes({"size": "gaussian", "colour": "categorical"}).fit(X.iloc[:, 1:], y)
+    again, others = plain.sample(400, random_state=1, within=within)
+    assert labels.tolist() == others.tolist()
+    pd.testing.assert_frame_equal(drawn[["size", "colour"]], again)
+    assert model.predict(drawn).shape == (400,)  # what is drawn is read again

@@ -143,7 +143,7 @@ class TableSource(LocalSource):
         that cannot be read as that is refused by its first cell.
         """
         kinds = self.kinds()
-        if any(file.is_typed for file in self._files):
+        if self.is_typed:
             dates = self.dates
             said = (declared or {}).get
             self._spelled = {
@@ -164,6 +164,11 @@ class TableSource(LocalSource):
         return self._spelled
 
     @property
+    def is_typed(self) -> bool:
+        """Whether cells have types of their own."""
+        return any(file.is_typed for file in self._files)
+
+    @property
     def spellings(self) -> dict[str, Spelling]:
         """How the columns are written that are not plain."""
         found = {name: one.spelling for name, one in self._spelled.items()}
@@ -175,7 +180,7 @@ class TableSource(LocalSource):
         Files whose cells have types stay as they are.
         """
         kinds = self.kinds()
-        if any(file.is_typed for file in self._files):
+        if self.is_typed:
             return self
         found = copy(self)
         found._kinds, found._spelled = dict.fromkeys(kinds, CATEGORY), {}

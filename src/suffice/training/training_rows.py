@@ -37,6 +37,7 @@ from suffice.training.table_columns.spelled_columns import (
     say_spellings,
 )
 from suffice.training.table_columns.told_columns import told_columns
+from suffice.training.table_columns.typed_texts import typed_texts
 from suffice.training.target_labels import check_classes, check_quantity, plain_labels, totals_row
 
 if TYPE_CHECKING:
@@ -292,8 +293,8 @@ def kinds_of(
     Returns how many rows were read for that, and how columns are written that are not plain. The
     target is taken as it is: its texts name classes.
     """
+    found = declared_categories(reading.columns, names)
     if not isinstance(source, TableSource):
-        found = declared_categories(reading.columns, names)
         if found and isinstance(source, SqlSource):
             raise BadSetting(
                 f"{source.name}: {listed(found)} cannot be declared a category: a database uses "
@@ -301,7 +302,8 @@ def kinds_of(
                 "types of its columns",
                 hint="cast it in a query: ?query=SELECT CAST(code AS VARCHAR) AS code, …",
             )
-        return None, found | say_dates(source.dates, names, reading, hooks)
+        found |= say_dates(source.dates, names, reading, hooks)
+        return None, found | _typed_texts(source, names, hooks, reading)
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
     for said in source.guesses():
@@ -312,9 +314,20 @@ def kinds_of(
         declared, every = {**declared, target: NUMBER}, [*names, target]
     decided = source.spell(every, reading.decimal, declared)
     say_spellings(decided, hooks, reading.decimal)
+    if source.is_typed:
+        found |= _typed_texts(source, names, hooks, reading)
     for said in source.odd_cells((*names, *(() if target is None else (target,)))):
         hooks.note(said)
-    return progress.rows or None, declared_categories(reading.columns, names) | source.spellings
+    return progress.rows or None, found | source.spellings
+
+
+def _typed_texts(
+    source: LocalSource, names: Sequence[str], hooks: Hooks, reading: TableReading
+) -> dict[str, Spelling]:
+    """Say how the texts of a typed table are written, and return it; of a database, check dates."""
+    decided = typed_texts(source, names, reading, is_read=not isinstance(source, SqlSource))
+    say_spellings(decided, hooks)
+    return {name: one.spelling for name, one in decided.items() if one.spelling is not None}
 
 
 def check_labels(

@@ -41,7 +41,8 @@ def sample(
     in the training rows and within their range; cells are blank only if blank is a category of
     its own. Columns keep their notation, so that MODEL can read them again: decimal commas,
     percent signs, the words for yes and no, dates as 2024-01-31; currency signs and thousands
-    separators are left out. Logistic regression models p(y | x) only and cannot generate rows.
+    separators are left out. Columns of free text stay blank: of their words numbers are kept.
+    Logistic regression models p(y | x) only and cannot generate rows.
     For a file made by `suffice cluster`, the last column is the cluster.
 
     Example: suffice sample flowers.suffice -n 5 --class virginica
@@ -49,8 +50,10 @@ def sample(
     import numpy as np
 
     from suffice.cli.rows.densities import drawn_rows, with_density
+    from suffice.cli.terminal.messages import note
     from suffice.cli.terminal.printed_rows import PrintedRows
     from suffice.columns.spellings.date_parts import without_parts
+    from suffice.errors import listed
     from suffice.training.decimals import rounded
     from suffice.training.target_labels import label_named
 
@@ -62,6 +65,10 @@ def sample(
         names = ("text",)  # what is written is one text, and not cut into columns
     chosen = None if label is None else label_named(label, saved.classes.tolist())
     shown = without_parts(tuple(names), saved.notes.spellings)
+    if worded := _texts(saved):
+        note(
+            f"{listed(worded)} stays blank: texts cannot be written from the counts of their words"
+        )
     printed = PrintedRows((*shown, target), as_json=as_json)
     rng = np.random.default_rng(seed)
     step = max(1, AT_ONCE // max(1, len(names)))
@@ -73,6 +80,14 @@ def sample(
             if name in shown
         ]
         printed.write(zip(*cells, y, strict=True))
+
+
+def _texts(saved: Saved) -> list[str]:
+    """Return the columns of texts of a model of columns."""
+    product = getattr(getattr(saved.model, "model", None), "product", None)
+    pairs = () if product is None else zip(product.families, product.columns, strict=True)
+    names = saved.columns.names
+    return [names[j] for family, group in pairs if family.cells_are_texts for j in group]
 
 
 def _written(cells: list[object], saved: Saved, name: str) -> list[object]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns import PlainColumns
-from suffice.errors import BadRows, BadSetting, SufficeError
+from suffice.errors import BadRows, BadSetting, NotADensity, SufficeError
 from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import frame_of_cells
 from suffice.learning.randomness import random_generator
@@ -31,6 +31,7 @@ from suffice.rows import refuse_infinite
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.cells import BOOLEAN
 from suffice.rows.sparse import SparseRows, refuse_stored
+from suffice.rows.text_cells import TextCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -112,6 +113,12 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         """
         size, shown = checked_size(n), self.shown_within(within)
         model = self.model
+        if all(family.cells_are_texts for family in model.product.families):
+            raise NotADensity(
+                "text columns are kept as hash numbers of their words, not as words, and there is "
+                "nothing else to draw",
+                hint='TextClassifier("language") writes text',
+            )
         long = checked_lengths(lengths, size)
         counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
         if long is not None and len(counted) != 1:
@@ -308,6 +315,9 @@ def _column(block: Any, place: int, kind: str) -> NDArray[np.generic]:
         if all(isinstance(v, (int, float)) for v in cells.tolist()):
             return cells.astype(np.float64)
         return cells
+    if isinstance(block, TextCells):
+        texts: NDArray[Any] = block.cells[:, place]
+        return texts
     numbers: NDArray[Any] = block[:, place]
     return numbers > 0.5 if kind == BOOLEAN else numbers
 

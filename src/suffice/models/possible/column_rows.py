@@ -13,6 +13,7 @@ from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.possible.bounded_laws import BoundedLaws
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.sparse import SparseRows
+from suffice.rows.text_cells import TextCells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ def _part(
     rng: np.random.Generator,
 ) -> Any:
     """Return the block of one group of columns."""
-    if isinstance(drawn, CodedColumns) or not any(shown):
+    if isinstance(drawn, (CodedColumns, TextCells)) or not any(shown):
         return drawn
     if isinstance(drawn, SparseRows):
         return _sparse(drawn, shown)

@@ -29,12 +29,14 @@ FARTHEST = 1000.0
 CELLS = int(FINE / STEP) + int(np.log(FARTHEST / FINE) / np.log1p(STEP / 2.0)) + 2
 """How many cells there are."""
 TAIL = 64
-"""Rows by which the law far out is estimated, where there are enough: beyond the last of them
-nothing is counted, and -log p is taken for exponential."""
+"""The most rows by which the law far out is estimated: beyond them nothing is counted, and -log p
+is taken for exponential."""
 FEWEST = 8
-"""Rows of a tail in small tables."""
+"""Rows by which it is told how fast the law falls off, in small tables."""
 SHARE = 0.008
-"""The share of the rows that a tail has in large tables: one row in a hundred is still counted."""
+"""The share of the rows that nothing is counted beyond: one row in a hundred is still counted. Of
+fewer than 250 rows that is the farthest one. A new row lies beyond it once in n + 1 times, whatever
+the law: the further out rows are counted, the less an exponential law has to be right."""
 PRIOR = 4.0
 """Rows of an exact law that are added to a tail: with few rows the law's own p-value counts."""
 MOST = 2**53
@@ -89,12 +91,12 @@ class OutlierRates:
         counts[list(self.counts)] = list(self.counts.values())
         edges = _edges()
         beyond = np.append(np.cumsum(counts[::-1])[::-1], 0.0)  # rows in this cell and further out
-        tail = min(max(size * SHARE, FEWEST), TAIL, size)
-        start = int(np.flatnonzero(beyond >= tail)[-1])  # where the tail begins
-        out = beyond[start]
+        few = min(max(size * SHARE, 1.0), TAIL)
+        start = int(np.flatnonzero(beyond >= few)[-1]) + 1  # up to here rows are counted
+        steep = int(np.flatnonzero(beyond >= min(max(few, FEWEST), size))[-1])
         middles = np.minimum((edges[:-1] + edges[1:]) / 2.0, FARTHEST)
-        excess = float((counts[start:] * (middles[start:] - edges[start])).sum())
-        mean = (excess + PRIOR) / (out + PRIOR)
+        excess = float((counts[steep:] * (middles[steep:] - edges[steep])).sum())
+        mean = (excess + PRIOR) / (beyond[steep] + PRIOR)
         s = _far_out(p)
         # In a cell, rows are spread evenly; a p-value counts those that are further out, and itself
         known = (beyond[: start + 1] + 1.0) / (size + 1.0)

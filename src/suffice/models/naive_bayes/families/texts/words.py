@@ -255,13 +255,8 @@ class TextWordColumns(BaseLaws):
         )
 
     def sample(self, codes: IntArray, rng: np.random.Generator) -> TextCells:  # noqa: ARG002
-        """Refuse: words are kept as numbers."""
-        raise NotADensity(
-            "a text column is kept as hash numbers of its words, not as words, so it cannot be "
-            "sampled",
-            hint="fit without that column to draw rows of the others; "
-            'TextClassifier("language") writes text',
-        )
+        """Return blank cells: words are kept as numbers, and nobody can write them again."""
+        return TextCells(np.full((len(codes), self.width), None, dtype=object))
 
     def estimation_variance(self, block: TextCells, omegas: FloatArray) -> float:  # noqa: ARG002
         """Return nothing: words are too many for their counts to be uncertain in one direction."""
