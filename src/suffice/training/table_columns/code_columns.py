@@ -31,9 +31,9 @@ are taken for a quantity. Of codes, by definition, a tenth have such an order by
 LEAST_CODES = 3
 """Codes of a table from which on columns of four values may be some, too."""
 SMOOTH_AMONG_CODES = 0.02
-"""The same share in such a table: where most columns are codes, a smooth order is more likely one by
-chance. Of codes one in fifty has it; of 72 made quantities beside codes 3 were taken for some, 2 by
-`SMOOTH`, and of the columns of 50 public tables none more."""
+"""The same share in such a table: where most columns are codes, a smooth order is more likely one
+by chance. Of codes one in fifty has it; of 72 made quantities beside codes 3 were taken for some, 2
+by `SMOOTH`, and of the columns of 50 public tables none more."""
 LEAST_ROWS = 30
 """Rows for each value: fewer do not tell how classes change between values."""
 LEAST = 500
@@ -62,7 +62,8 @@ def code_columns(
     most frequent value, and than by normal laws, each by more than three standard errors; and if
     classes do not change less from each value to the next than in nine of ten random orders of
     the values, be it without the lowest. In a table where at least three columns, and half of those
-    that pass the rest, are codes, 49 of 50 orders will do, and those of four values may be some, too.
+    that pass the rest, are codes, 49 of 50 orders will do, and those of four values may be some,
+    too.
 
     `kept` are columns that stay what they are.
     """
