@@ -54,7 +54,7 @@ def typed_texts(
     asked = [name for name in texts if name in declared or _may_be_read(few[name])]
     if not asked:
         return {}
-    found = _seen(source, asked, declared)
+    found = _evidence_of(source, asked, declared)
     usual = UsualMarks.of(found.values(), {None})
     return {
         name: spelling_as_declared(seen, name, declared.get(name), reading.decimal, usual)
@@ -62,7 +62,7 @@ def typed_texts(
     }
 
 
-def _seen(
+def _evidence_of(
     source: LocalSource, names: Sequence[str], declared: Mapping[str, str]
 ) -> dict[str, ColumnEvidence]:
     """Look at all cells of some columns, until all are told to be words."""
