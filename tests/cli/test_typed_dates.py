@@ -134,5 +134,5 @@ def test_estimators_take_them_as_days_and_hours() -> None:
 
 def test_a_column_of_numbers_that_is_declared_a_date_is_refused_in_a_frame() -> None:
     table = pd.DataFrame({"d": range(45_000, 45_060), "y": ["a", "b", "b"] * 20})
-    with pytest.raises(NotANumber, match="d is declared a date: in a frame"):
+    with pytest.raises(NotANumber, match="d is declared a date, but its frame column"):
         suffice.train(table, target="y", model="naive-bayes", columns={"d": "date"})

@@ -143,7 +143,7 @@ def test_contours_that_cannot_be_drawn(settings: dict[str, float], says: str) ->
 
 
 def test_a_contour_needs_a_plane() -> None:
-    with pytest.raises(BadSetting, match="this law has 3"):
+    with pytest.raises(BadSetting, match="this distribution has 3"):
         Normal(np.zeros(3), np.eye(3)).contour(sigmas=1.0)
 
 
