@@ -189,8 +189,8 @@ def measure_tables(most: int) -> None:
                     told.append((not found.ok, columns, expected.estimate, real.estimate, inside))
             drift, columns, expected, real, inside = np.array(told, dtype=float).T
             print(
-                f"| {name} | {order} | {len(told)} | {int(drift.sum())} | {np.median(columns):g} of "
-                f"{X.shape[1]} | {expected.mean():.3f} | {real.mean():.3f} | {int(inside.sum())} "
-                f"| {time.process_time() - start:.1f} |",
+                f"| {name} | {order} | {len(told)} | {int(drift.sum())} "
+                f"| {np.median(columns):g} of {X.shape[1]} | {expected.mean():.3f} "
+                f"| {real.mean():.3f} | {int(inside.sum())} | {time.process_time() - start:.1f} |",
                 flush=True,
             )
