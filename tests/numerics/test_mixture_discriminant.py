@@ -310,6 +310,19 @@ def test_waveforms_are_told_apart_better_than_by_one_normal_law_a_class() -> Non
     assert np.mean(mixtures) < 0.2
 
 
+@pytest.mark.parametrize(("seed", "components"), [(5, 4), (7, 3), (8, 4)])
+def test_a_shape_in_common_that_collapses_is_no_singular_matrix(seed: int, components: int) -> None:
+    """Form VEE on rows that repeat: from some starts a component shrinks onto equal rows."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 3, (24, 4)).astype(float)
+    rows = np.vstack([rows, np.repeat(rows[:2], 6, 0)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateData)
+        model = MixtureDiscriminant(components, "VEE").fit(rows, np.arange(len(rows)) % 2)
+    assert np.isfinite(model.log_likelihood_)
+    assert np.isfinite(model.predict_proba(rows)).all()
+
+
 MCLUST: dict[str, tuple[Any, Any]] = {
     "diabetes": ("auto", "auto"),
     "iris": ({"setosa": 2}, ("EEE", "VVV")),

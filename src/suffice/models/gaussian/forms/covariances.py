@@ -187,16 +187,23 @@ def _scaled_shape(
 
 
 def _common_shape(weights: FloatArray, scatters: FloatArray, volumes: FloatArray | None) -> Tied:
-    """Return λ_kC of least Σ n_kd log λ_k + tr(W_kC⁻¹)/λ_k, |C| = 1."""
+    """Return λ_kC of least Σ n_kd log λ_k + tr(W_kC⁻¹)/λ_k, |C| = 1; zeros where there is none."""
     width = scatters.shape[1]
     if volumes is None:
         volumes = np.trace(scatters, axis1=1, axis2=2) / (weights * width)
     volumes = np.maximum(volumes, TINY)
     for _ in range(MOST_STEPS):
         shape = np.tensordot(1.0 / volumes, scatters, axes=1)
-        shape = shape / np.exp(np.linalg.slogdet(shape)[1] / width)
+        sign, level = np.linalg.slogdet(shape)
+        if not (sign > 0.0 and np.isfinite(level)):  # in some direction nothing varies: no maximum
+            return Tied(np.zeros_like(scatters), volumes)
+        shape = shape / np.exp(level / width)
         before = volumes
-        traces = np.einsum("kij,ji->k", scatters, np.linalg.inv(shape))
+        try:
+            inverse = np.linalg.inv(shape)
+        except np.linalg.LinAlgError:  # by rounding
+            return Tied(np.zeros_like(scatters), volumes)
+        traces = np.einsum("kij,ji->k", scatters, inverse)
         volumes = np.maximum(traces / (weights * width), TINY)
         if np.all(np.abs(volumes - before) <= SETTLED * volumes):
             break
