@@ -64,7 +64,10 @@ class Clusters(FoundClusters):
         """Return in words what sets a cluster apart, a column a line."""
         said = [one for one in cluster.columns if abs(one.difference) >= APART]
         if not said:
-            return [f"no mean differs by {APART:g} sd; it differs in variances or correlations"]
+            return [
+                f"no mean is {APART:g} sd from that of the others taken together: it lies among them, "
+                "or differs in variances or correlations"
+            ]
         return most_of([str(one) for one in said])
 
     def _own_summary(self) -> dict[str, object]:
