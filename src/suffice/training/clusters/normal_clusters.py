@@ -64,10 +64,8 @@ class Clusters(FoundClusters):
         """Return in words what sets a cluster apart, a column a line."""
         said = [one for one in cluster.columns if abs(one.difference) >= APART]
         if not said:
-            return [
-                f"no mean is {APART:g} sd from that of the others taken together: it lies among them, "
-                "or differs in variances or correlations"
-            ]
+            among = "it lies among them, or differs in variances or correlations"
+            return [f"no mean is {APART:g} sd from that of the others together: {among}"]
         return most_of([str(one) for one in said])
 
     def _own_summary(self) -> dict[str, object]:
