@@ -459,6 +459,9 @@ SOUND: dict[str, Case] = {
     "has a stretch below 1": (
         "predictive", ("model", "densities", "stretches"), times(0.1),
     ),
+    "has next to no degrees of freedom": (  # there is nothing to draw from
+        "predictive", ("model", "densities", "freedom"), times(1e-160),
+    ),
     "has one variance of several degrees of freedom": (
         "one variance, predictive", ("model", "densities", "freedom"),
         put(((0, 0), 99.0)),

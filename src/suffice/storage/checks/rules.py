@@ -204,7 +204,7 @@ def _diagonal(value: DiagonalNormals | DiagonalStudents, sizes: Sizes) -> str:
         return why
     if sizes["m"] not in (1, sizes["k"]):
         return "has deviations of other classes"
-    with np.errstate(over="ignore"):  # one for all columns may be large beside a small unit
+    with np.errstate(over="ignore"):  # one for all may be large beside a small unit
         raw = (value.deviations * value.scale)[:, value.active]
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations larger than any fit can have"
 
@@ -221,8 +221,9 @@ def _diagonal_students(value: DiagonalStudents, sizes: Sizes) -> str:
 
 
 def _students(value: Any) -> str:
-    """A mean that is estimated makes a class wider, never narrower."""
-    return "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
+    """A mean that is estimated makes a class wider; half a degree of freedom is left at least."""
+    wide = "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
+    return wide if value.freedom.min(initial=1.0) > 0.4 else "has next to no degrees of freedom"
 
 
 def _averaged_laws(value: AveragedLaws, sizes: Sizes) -> str:
@@ -396,5 +397,4 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Tallies": _tallies,
     "Totals": _totals,
 }
-"""What has to hold between the fields of one object, by its class: says what is wrong, or
-nothing."""
+"""What has to hold between the fields of one object, by its class: says what is wrong."""
