@@ -200,8 +200,10 @@ def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Labe
         # A Polars Categorical or an Arrow dictionary is a way to store strings; only pandas'
         # categories and Enums are chosen by the user and say what else there could have been.
         native: Any = getattr(series.to_native(), "dtype", None)
-        pandas = series.implementation.is_pandas_like() and hasattr(native, "categories")
-        declared = native.categories.tolist() if pandas else getattr(dtype, "categories", None)
+        told = series.implementation.is_pandas_like() or dtype == nw.Enum
+        # The oldest narwhals does not pass on what an Enum declares.
+        held = native if told and hasattr(native, "categories") else dtype
+        declared = getattr(held, "categories", None)
         levels = None if declared is None else tuple(plain(d) for d in declared if d != "")
         return (CATEGORY, object_array(cells)), levels
     if dtype.is_temporal():
