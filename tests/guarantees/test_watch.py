@@ -148,6 +148,20 @@ def test_streams_find_shifts() -> None:
     assert "x2" in told.verdict
 
 
+def test_models_with_other_families_are_compared_in_units_that_both_have() -> None:
+    """A mean of logarithms is no mean: of such columns nothing is said, or the logarithms are."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = np.exp(rng.normal(size=(400, 2)) + y[:, None])
+    normal, logs = (
+        NaiveBayes({0: family, 1: "gaussian"}).fit(X, y) for family in ("gaussian", "lognormal")
+    )
+    assert suffice.watch(normal, logs).ok
+    assert suffice.watch(logs, normal).ok
+    moved = suffice.watch(logs, X * 3.0).moved
+    assert ("x0", "mean of logarithms") in {(test.column, test.what) for test in moved}
+
+
 def test_class_shares_are_not_called_moved_where_the_model_does_not_fit() -> None:
     """Estimated shares are wrong here before anything has moved: kept rows are as wrong."""
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from suffice.learning.conformal.unions import kept_rows_of_pool
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant, held_of
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.lognormal import LogNormal
 from suffice.rows import CATEGORY, NUMBER, read_table
 from suffice.statistics import DiagonalMoments
 from suffice.statistics.by_pattern import ByPattern
@@ -46,6 +47,7 @@ class ColumnFact:
     """One column: weight of rows and of cells; mean and variance of numbers, or counts of levels.
 
     A share is a count of two levels. `variance` None: that of counts, which is the mean at least.
+    `of_logs`: mean and variance are those of logarithms.
     """
 
     name: str
@@ -54,6 +56,7 @@ class ColumnFact:
     mean: float = 0.0
     variance: float | None = None
     levels: Mapping[Any, float] | None = None
+    of_logs: bool = False
 
 
 def facts_of(learned: Any) -> list[ColumnFact]:
@@ -174,7 +177,8 @@ def _of_parts(learned: LearnedColumns, parts: Any) -> list[ColumnFact]:
             if isinstance(part, DiagonalMoments):
                 cells = float(part.counts[place])
                 spread = float(part.scatter[place]) / max(cells, 1.0)
-                found[j] = ColumnFact(names[j], rows, cells, float(part.mean[place]), spread)
+                mean, logs = float(part.mean[place]), isinstance(family, LogNormal)
+                found[j] = ColumnFact(names[j], rows, cells, mean, spread, of_logs=logs)
             elif isinstance(part, Tallies):
                 start = sum(len(levels) for levels in part.levels[:place])
                 levels = part.levels[place]

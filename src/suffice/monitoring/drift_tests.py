@@ -49,8 +49,8 @@ def column_tests(old: Sequence[ColumnFact], new: Sequence[ColumnFact]) -> list[D
             continue
         if was.levels is not None and now.levels is not None:
             found += _levels(was, now)
-        elif was.levels is None and now.levels is None:
-            found += _means(was, now)
+        elif was.levels is None and now.levels is None and was.of_logs == now.of_logs:
+            found += _means(was, now)  # two models may have a column in other units
     return found
 
 
@@ -60,16 +60,16 @@ def _means(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
         pooled = (was.mean * was.cells + now.mean * now.cells) / (was.cells + now.cells)
         spreads.append(max(pooled, 0.0) if fact.variance is None else fact.variance)
     error = np.sqrt(spreads[0] / was.cells + spreads[1] / now.cells)
-    gap = now.mean - was.mean
+    gap, what = now.mean - was.mean, "mean of logarithms" if was.of_logs else "mean"
     scale = np.finfo(np.float64).eps * max(abs(was.mean), abs(now.mean)) * 8.0
     if error <= scale:
         if abs(gap) <= scale:
             return []
-        return [DriftTest(was.name, "mean", was.mean, now.mean, float("inf"), 0.0)]
+        return [DriftTest(was.name, what, was.mean, now.mean, float("inf"), 0.0)]
     z = float(gap / error)
     free = max(1.0, min(was.cells, now.cells) - 1.0)
     p = float(2.0 * stats.t.sf(abs(z), free))
-    return [DriftTest(was.name, "mean", was.mean, now.mean, z, p)]
+    return [DriftTest(was.name, what, was.mean, now.mean, z, p)]
 
 
 def _levels(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
