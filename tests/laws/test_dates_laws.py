@@ -153,7 +153,7 @@ def test_a_column_of_two_orders_is_no_column_of_dates_and_names_both_cells() -> 
 def test_one_strange_cell_among_dates_is_named() -> None:
     found = spelling_of_column(evidence(["2020-01-05", "2020-01-06", "soon", "2020-01-07"]))
     assert found.spelling is None
-    assert "'soon' is not a date; 1 of 4 cells that are not blank is none" in found.doubt
+    assert "'soon' is not a date; 1 of 4 cells that are not blank is not a date" in found.doubt
 
 
 @given(st.datetimes(dt.datetime(1901, 1, 1), dt.datetime(2200, 1, 1)))  # noqa: DTZ001

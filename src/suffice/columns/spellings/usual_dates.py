@@ -6,6 +6,8 @@ import re
 
 from suffice.columns.spellings.calendar_words import WEEKDAYS
 
+# Numbers alone, as most dates are: for `usual_date`.
+_NUMERIC = re.compile(r"[\d./,: +-]+")
 # What a text has that is worth a look: for `usual_date`.
 _ODD = re.compile(r"[年時时點点시]|^[^\W\d]|\d{4}:\d|^\d{14}|\d[ .]*[^\W\d]|^\d{4}\W?[A-Z]{2}")
 # The day of the week before a date in numbers; before names of months it is passed over anyway.
@@ -45,7 +47,7 @@ def usual_date(text: str) -> str:
     >>> usual_date("05/Jan/2024:10:30:00"), usual_date("20240105103000Z"), usual_date("Foo 5.1.24")
     ('05/Jan/2024 10:30:00', '20240105T103000Z', 'Foo 5.1.24')
     """
-    if _ODD.search(text) is None:
+    if _NUMERIC.fullmatch(text) or _ODD.search(text) is None:
         return text
     if text[0].isalpha():
         text = _after_a_word(text)

@@ -99,8 +99,8 @@ def spelling_of_dates(
             f"{_named(first, mark)} is not a date; {others:,} of {others + held.count:,} "
             f"cells that "
         )
-        are = "is" if others == 1 else "are"
-        return DateFound(None, f"{said}are not blank {are} not dates" if few and mark else "")
+        are = "is not a date" if others == 1 else "are not dates"
+        return DateFound(None, f"{said}are not blank {are}" if few and mark else "")
     if held.clocks and held.dates:
         one, two = _named(first, CLOCK), _named(first, DATE)
         return DateFound(None, f"{one} is a time without a date, {two} is a date")
