@@ -14,6 +14,8 @@ from suffice.rows.tables import table_of_columns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from suffice.rows import Table
 
 
@@ -34,7 +36,7 @@ def of_kinds(columns: Any, table: Table) -> Table:
     return table_of_columns(found, table.names, None)
 
 
-def _levels_of(column: Any, kind: str, cells: Any, name: str) -> Any:
+def _levels_of(column: Any, kind: str, cells: NDArray[np.generic], name: str) -> Any:
     """Return the cells of a category or of truths; numbers are refused unless they are blank."""
     if column.kind == BOOLEAN:
         numbers = numbers_of(column, kind, cells, name)

@@ -196,7 +196,7 @@ def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wante
 
 
 def collect(
-    learner: Any,
+    learner: Learner,
     source: object,
     target: str,
     *,

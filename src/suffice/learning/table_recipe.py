@@ -19,6 +19,8 @@ from suffice.statistics import ByColumn, Tallies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from suffice.columns.filled import FilledColumns
     from suffice.columns.shown import ColumnShown
     from suffice.learning.learned import Learned
@@ -241,7 +243,7 @@ HINT = "pass the column with the same type as in training"
 """For cells whose kind is not the one that was learned."""
 
 
-def check_kinds(learned: Learned, table: Any) -> None:
+def check_kinds(learned: Learned, table: Table) -> None:
     """Refuse columns of categories whose cells have become numbers, or stopped being some.
 
     Other families refuse text by themselves. A column that was all blank had no kind.
@@ -277,7 +279,7 @@ def _levels(statistics: Any, place: int, column: int) -> set[Any]:
     return found
 
 
-def _refuse_text(cells: Any, levels: set[Any], name: str) -> None:
+def _refuse_text(cells: NDArray[np.generic], levels: set[Any], name: str) -> None:
     if any(isinstance(level, str) for level in levels):
         return
     for row, cell in enumerate(cells):
@@ -286,7 +288,7 @@ def _refuse_text(cells: Any, levels: set[Any], name: str) -> None:
             raise NotANumber.of_cell(row, name, what, value=cell, hint=HINT)
 
 
-def _refuse_numbers(cells: Any, kind: str, name: str) -> None:
+def _refuse_numbers(cells: NDArray[np.generic], kind: str, name: str) -> None:
     there = ~np.isnan(cells) if kind == NUMBER else np.array([c is not None for c in cells])
     if there.any():
         row = int(there.argmax())

@@ -23,6 +23,7 @@ from suffice.tables.table_file import missing_columns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from suffice.rows.tables import Table
     from suffice.sources.source import Chunk
 
 
@@ -212,7 +213,7 @@ def _answers(
             wanted = batch.select(places).rename_columns(list(seen))
             columns = {name: batch.column(name) for name in batch.schema.names}
             with _placed(place):
-                table: Any = chunk_of(wanted, Wanted(seen), place).table
+                table: Table = chunk_of(wanted, Wanted(seen), place).table
                 rows = table if named or table.matrix is None else table.matrix
                 columns[PREDICTION] = pa.array(alone(partial(model.predict, rows)).tolist())
                 if proba:

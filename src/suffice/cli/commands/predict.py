@@ -16,6 +16,9 @@ from suffice.cli.terminal.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from suffice.tables.table_reading import TableReading
 
 
@@ -133,7 +136,7 @@ def predict(
         note(f"{agreed} of {asked} agree with {target}{share}{rest}")
 
 
-def _agreement(predicted: Any, cells: Any) -> tuple[int, int, int]:
+def _agreement(predicted: Any, cells: NDArray[np.generic]) -> tuple[int, int, int]:
     """Return how many predictions are the label that is there, of how many, and rows left open.
 
     A row without a prediction is none that is wrong.

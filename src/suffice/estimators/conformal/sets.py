@@ -35,6 +35,7 @@ from suffice.statistics.row_sample import END
 
 if TYPE_CHECKING:
     from suffice.learning.conformal.unions import Unions
+    from suffice.learning.learned import Learned
     from suffice.rows import FloatArray, IntArray
 
 FOLDS = 10
@@ -286,7 +287,7 @@ def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unio
     return unions_of(learned, None if given is None else read_training(learned, *given), X)
 
 
-def _affordable(learned: Any, unions: Unions) -> bool:
+def _affordable(learned: Learned, unions: Unions) -> bool:
     """Whether unions can be made: most forms have formulas, some are refitted for every row."""
     family = getattr(learned.learner.of_model(), "family", None)
     if not getattr(family, "is_refitted", False):
@@ -296,7 +297,7 @@ def _affordable(learned: Any, unions: Unions) -> bool:
     return refits <= MOST_REFITS and not blank
 
 
-def _full_promise(learned: Any, kept: bool) -> Promise:
+def _full_promise(learned: Learned, kept: bool) -> Promise:
     """Return what is promised where the asked row was one of the union."""
     why = []
     learner = learned.learner

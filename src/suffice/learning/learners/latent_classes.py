@@ -20,6 +20,7 @@ from suffice.statistics import ByClass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.models.latent.sums import LatentSums
@@ -62,7 +63,7 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         """Return families, smoothing and shares as `suffice.models` has them."""
         return HiddenClasses(self.chosen.product, float(self.smoothing), self.priors)
 
-    def choose(self, batch: Any) -> Self:
+    def choose(self, batch: LabelledBatch) -> Self:
         """Decide on the family of every column; those without a maximum to climb are refused."""
         found = super().choose(batch)
         product = found.chosen.product

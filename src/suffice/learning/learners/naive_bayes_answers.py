@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from suffice.models.left_out import LeaveOneOut
     from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray, Label
+    from suffice.rows.tables import Table
 
     T = TypeVar("T")
 
@@ -237,7 +238,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
 
 def blocks(
     product: Product,
-    table: Any,
+    table: Table,
     *,
     learning: bool = True,
     chosen: Callable[[], Collection[int]] | None = None,

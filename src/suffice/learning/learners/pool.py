@@ -161,7 +161,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
         return read_batch(X, y, weights, partial(self._matched, known), self.opened)
 
     def _matched(
-        self, known: Learned[WithRows, PoolFit] | None, table: Any
+        self, known: Learned[WithRows, PoolFit] | None, table: Table
     ) -> tuple[object, object]:
         columns = Columns.of_kinds(table) if known is None else known.columns
         if known is not None:

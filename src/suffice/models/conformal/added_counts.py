@@ -64,7 +64,7 @@ class AddedCounts:
             np.concatenate(values), np.concatenate(columns), line, own,
         )  # fmt: skip
 
-    def asked(self, block: Any) -> Asked:
+    def asked(self, block: FloatArray) -> Asked:
         """Return the cells of asked rows (m, d), and that all are safe."""
         cells = np.asarray(block, dtype=np.float64)
         return cells, np.zeros(len(cells), dtype=bool)
@@ -134,7 +134,7 @@ class AddedWords:
             found.densities[:, c] = found._under(c, counts[c])
         return found
 
-    def asked(self, block: Any) -> Asked:
+    def asked(self, block: FloatArray) -> Asked:
         """Return the words of each asked row, and that all are safe."""
         rows, columns, values = counted_cells(self.laws, block)
         edges = np.searchsorted(rows, np.arange(len(block) + 1))

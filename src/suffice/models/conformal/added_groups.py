@@ -47,7 +47,7 @@ NORMAL_FORMS: Mapping[str, Any] = {
 class AddedGroup(Protocol):
     """Columns of one kind: training rows made ready, and asked ones."""
 
-    def asked(self, block: Any) -> Asked:
+    def asked(self, block: FloatArray) -> Asked:
         """Return asked rows as they are added, and which are unsafe."""
         ...
 

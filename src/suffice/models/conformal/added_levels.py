@@ -32,7 +32,7 @@ CELLS = 4_000_000
 """Cells of sparse rows that are laid out (32 MB): with more, unions are made anew. A choice."""
 
 
-def places_of(block: Any, laws: Any) -> IntArray | None:
+def places_of(block: FloatArray, laws: Any) -> IntArray | None:
     """Return the cells of a block as zeros and ones, -1 where one is blank; None if too many."""
     if isinstance(block, SparseRows):
         if len(block) * block.width > CELLS:

@@ -82,7 +82,7 @@ def _tallies(
 
 
 def _totals(
-    block: Any, threshold: float | None, shares: FloatArray, held: FloatArray
+    block: FloatArray, threshold: float | None, shares: FloatArray, held: FloatArray
 ) -> list[Totals]:
     cells = block.toarray() if hasattr(block, "toarray") else block
     blank = np.isnan(cells)

@@ -117,7 +117,7 @@ def refuse_large_cells(
         refuse_huge(rows, place)
 
 
-def numbers(table: Any, columns: Any) -> NDArray[np.floating]:
+def numbers(table: Table, columns: Any) -> NDArray[np.floating]:
     """Return some columns of a table that hold numbers or truths, as one matrix.
 
     All columns of a matrix come back without a copy.

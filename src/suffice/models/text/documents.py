@@ -170,7 +170,7 @@ def _by_name(table: Table, names: Sequence[str]) -> list[int]:
     return [held[name] for name in names if name not in empty]
 
 
-def _is_blank(cells: Any) -> bool:
+def _is_blank(cells: NDArray[np.generic]) -> bool:
     """Whether a column holds nothing at all: nobody can tell the kind of that."""
     return all(cell is None or cell != cell for cell in cells.tolist())  # noqa: PLR0124
 

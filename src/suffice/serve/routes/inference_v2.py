@@ -297,7 +297,7 @@ def _answered(
     return Answer(b"".join((text, *rest)), BINARY, 200, length)
 
 
-def _packed(kind: str, cells: Any) -> bytes:
+def _packed(kind: str, cells: NDArray[np.generic]) -> bytes:
     if kind == "BYTES":
         texts = [str(cell).encode("utf-8") for cell in cells]
         return b"".join(struct.pack("<I", len(text)) + text for text in texts)

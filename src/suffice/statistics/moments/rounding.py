@@ -157,7 +157,7 @@ def added(
     theirs: Sums,
     mean: Pair,
     anchor: FloatArray,
-    weight: Any,
+    weight: FloatArray,
     moving: FloatArray,
     rounding: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
@@ -197,7 +197,7 @@ def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bo
 def added_plainly(
     ours: Sums,
     theirs: Sums,
-    weight: Any,
+    weight: FloatArray,
     other: Any,
     gap: FloatArray,
     mean: FloatArray,

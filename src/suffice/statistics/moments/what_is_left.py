@@ -117,7 +117,7 @@ def settled(
     mean: Pair,
     constant: NDArray[np.bool_],
     usual: Usual,
-    weight: Any,
+    weight: FloatArray,
     sums: tuple[FloatArray, FloatArray],
 ) -> tuple[Pair, FloatArray, FloatArray]:
     """Return means (d,) or (k, d) in which those of constant columns are what each cell is, E, e.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.learning.learned import Learned
     from suffice.rows import FloatArray, IntArray, Table
 
 TRIED = 4096
@@ -80,14 +81,14 @@ def _too_few(learned: Any) -> NDArray[np.bool_]:
     return few & ~few.all()
 
 
-def rates_of(learned: Any, table: Table, labels: NDArray[np.generic]) -> OutlierRates:
+def rates_of(learned: Learned, table: Table, labels: NDArray[np.generic]) -> OutlierRates:
     """Return how typical training rows are, each of a model of all the others."""
     rows = tried(table, len(learned.labels))
     chosen = labels[rows].tolist()
     return OutlierRates.of(most_typical(learned, table.rows(rows), chosen)[1])
 
 
-def rates_of_new(learned: Any, table: Table) -> OutlierRates:
+def rates_of_new(learned: Learned, table: Table) -> OutlierRates:
     """Return how typical rows are that a model has not learned yet."""
     return OutlierRates.of(most_typical(learned, table.rows(tried(table, len(learned.labels))))[1])
 
