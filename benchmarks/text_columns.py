@@ -1,6 +1,6 @@
 """Texts beside columns: log-loss of both together, and of either alone.
 
-    python -m benchmarks.text_columns [--real]
+    python -m benchmarks.text_columns [--real] [--family bytes]
 
 Three tables that are made, and with `--real` the SMS Spam Collection and 20 Newsgroups
 (`tests/reference/text_tables.py`). Each is naive Bayes fitted on the training part and judged on
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 class Judged:
     """The mean log-loss of some columns of a table, its standard error, errors and CPU time."""
 
-    def __init__(self, table: TextTable, names: tuple[str, ...], **settings: Any) -> None:
-        families = {j: "words" for j, name in enumerate(names) if name in table.texts}
+    def __init__(
+        self, table: TextTable, names: tuple[str, ...], family: str, **settings: Any
+    ) -> None:
+        families = {j: family for j, name in enumerate(names) if name in table.texts}
         begun = time.process_time()
         model = NaiveBayes(families, **settings)
         model.fit(table.rows(names, test=False), table.y(test=False))
@@ -44,25 +46,25 @@ class Judged:
         self.error = float(np.mean(model.predict(rows) != y))
 
 
-def judged(table: TextTable) -> dict[str, Judged]:
+def judged(table: TextTable, family: str) -> dict[str, Judged]:
     """Return how good all columns, the texts and the others are."""
     every = tuple(table.columns)
     return {
-        "all": Judged(table, every),
-        "texts": Judged(table, table.texts),
-        "others": Judged(table, table.others),
+        "all": Judged(table, every, family),
+        "texts": Judged(table, table.texts, family),
+        "others": Judged(table, table.others, family),
     }
 
 
-def text_classifier(table: TextTable) -> float:
-    """Return the log-loss of `TextClassifier` of words, which is another path to the same."""
+def text_classifier(table: TextTable, family: str) -> float:
+    """Return the log-loss of `TextClassifier`, which is another path to the same."""
     y = table.y(test=False)
 
     def texts(*, test: bool) -> list[str]:
         rows = table.rows(table.texts, test=test)
         return ["\n".join(cell for cell in row if cell is not None) for row in rows]
 
-    model = TextClassifier("boolean").fit(texts(test=False), y)
+    model = TextClassifier("boolean" if family == "words" else "language").fit(texts(test=False), y)
     proba = model.predict_proba(texts(test=True))
     y = table.y(test=True)
     own = proba[np.arange(len(y)), np.searchsorted(model.classes_, y)]
@@ -73,6 +75,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.text_columns", description=__doc__)
     parser.add_argument("--real", action="store_true", help="SMS and 20 Newsgroups, too")
+    parser.add_argument("--family", choices=["words", "bytes"], default="words")
     options = parser.parse_args()
     tables = [make() for make in MADE]
     if options.real:
@@ -81,14 +84,15 @@ def main() -> None:
           "TextClassifier | errors: all, texts, others | CPU s |")  # fmt: skip
     print("|" + "---|" * 9)
     for table in tables:
-        found = judged(table)
+        found = judged(table, options.family)
         better = min(("texts", "others"), key=lambda name: found[name].loss)
         gain = found[better].losses - found["all"].losses
+        alone = text_classifier(table, options.family)
         errors = ", ".join(f"{100 * one.error:.1f} %" for one in found.values())
         print(
             f"| {table.name} | {table.training} | {found['all'].loss:.4f} | "
             f"{found['texts'].loss:.4f} | {found['others'].loss:.4f} | {gain.mean():+.4f} ± "
-            f"{gain.std() / np.sqrt(len(gain)):.4f} | {text_classifier(table):.4f} | {errors} | "
+            f"{gain.std() / np.sqrt(len(gain)):.4f} | {alone:.4f} | {errors} | "
             f"{found['all'].seconds:.1f} |",
             flush=True,
         )

@@ -28,6 +28,7 @@ from suffice.families import (
     GaussianColumns,
     LogNormal,
     PredictiveGaussian,
+    TextBytes,
 )
 from suffice.learning.learners.logistic_settings import PATHS, SOLVERS
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
@@ -57,6 +58,7 @@ FAMILIES: list[Any] = [
     Common(GaussianColumns("shared")), {0: "poisson", 1: "common poisson"},
     {(0, 1): "multinomial", 2: "binned"}, {0: "poisson", 1: Bernoulli(1.0), 2: "gaussian"},
     dict.fromkeys((0, 1, 2), Common(Binned(edges=(-1.0, 0.0, 2.0, 9.0)))),
+    {0: TextBytes(2, None), 1: "words", 2: TextBytes(3, 7)},
 ]  # fmt: skip
 
 CALIBRATION = [None, 8]

@@ -15,7 +15,15 @@ import suffice
 from suffice.columns.filled import FilledColumns
 from suffice.columns.shown import shown_by
 from suffice.errors import SufficeWarning
-from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson, TextWords
+from suffice.families import (
+    Bernoulli,
+    Categorical,
+    Common,
+    Multinomial,
+    Poisson,
+    TextBytes,
+    TextWords,
+)
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.typicality.outlier_rates import OutlierRates
 from suffice.rows import read_table
@@ -240,6 +248,9 @@ CASES: dict[str, Case] = {
     "columns of texts, an event": Case(
         lambda: NB({"subject": TextWords("multinomial", (1, 1)), "body": TextWords(lower=False)}),
         texts,
+    ),
+    "columns of texts, bytes": Case(
+        lambda: NB({"subject": "bytes", "body": TextBytes(order=3, limit=9)}), texts
     ),
     "unsmoothed": Case(lambda: NB(FEW, smoothing=0), pandas_frame),
     "words": Case(lambda: NB({(0, 1): Multinomial(), 2: "poisson", 3: "bernoulli"}), lambda r, n: (

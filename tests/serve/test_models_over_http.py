@@ -54,6 +54,8 @@ KINDS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
                 WITHOUT_BLANKS),
     "words": (lambda: suffice.NaiveBayes({"note": "words", "x0": "gaussian"})
               .fit(table("x0", "note"), LABELS), ("x0", "note")),
+    "bytes": (lambda: suffice.NaiveBayes({"note": "bytes", "x0": "gaussian"})
+              .fit(table("x0", "note"), LABELS), ("x0", "note")),
     "some_labels": (lambda: suffice.NaiveBayes(unlabelled=0.5)
                     .fit(table(*MIXED), sparsely_labelled()), MIXED),
     "few_labels": (lambda: suffice.GaussianDiscriminant(unlabelled=0.5)
@@ -66,7 +68,7 @@ KINDS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
 REFUSED = {
     ("components", "learn"): "estimated from all rows together",
     ("words", "typicality"): "column of texts",
-    ("words", "sample"): "cannot be drawn",
+    ("bytes", "typicality"): "column of texts",
     ("members", "typicality"): "cannot say how typical",
     ("members", "sample"): "cannot generate rows",
     ("clusters", "learn"): "its own classes",
@@ -199,7 +201,7 @@ def test_a_server_needs_no_library_of_frames(
     assert len(drawn.stdout.splitlines()) == 3, drawn.stderr
 
 
-@pytest.mark.parametrize("kind", ["factors", "words", "some_labels", "latent"])
+@pytest.mark.parametrize("kind", ["factors", "words", "bytes", "some_labels", "latent"])
 def test_files_without_statistics_predict_and_say_what_they_lack(
     kind: str, made: Callable[[str], tuple[Any, Path]], tmp_path: Path
 ) -> None:

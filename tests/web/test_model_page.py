@@ -308,6 +308,7 @@ def test_a_large_file_is_refused_in_words(hostile: tuple[Path, Path], opened: An
         ("pool", "a pool of models needs its training rows"),
         ("perceptron", "no probabilities"),
         ("words", "note holds texts beside other columns"),
+        ("bytes", "note holds texts beside other columns"),
         ("silent", "in some direction no row of this mixture varies"),
     ],
 )
@@ -323,9 +324,10 @@ def test_models_without_a_page_are_refused(
     place = tmp_path / "model.suffice"
     models: dict[str, Any] = {
         "pool": Pool(), "perceptron": Perceptron(), "words": NaiveBayes({"note": "words"}),
+        "bytes": NaiveBayes({"note": "bytes"}),
         "silent": MixtureDiscriminant(2, "EEE", random_state=0),
     }  # fmt: skip
-    if kind == "words":
+    if kind in ("words", "bytes"):
         X = pd.DataFrame({"size": X[:, 0], "note": ["see you there", "cheap pills now"] * 30})
     if kind == "silent":
         X = np.column_stack([X, X.sum(axis=1)])

@@ -188,8 +188,8 @@ class NaiveBayes(IndependentColumns):
     """Naive Bayes, p(x | y) = ∏ p(x_j | y): columns of any kind, each with its own family.
 
     Families: "bernoulli", "categorical", "poisson", "gaussian", "shared-gaussian", "lognormal",
-    "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", "words"
-    (texts), or objects of `suffice.families` with settings of their own.
+    "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", "words" and
+    "bytes" (texts), or objects of `suffice.families` with settings of their own.
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+` merges
     two models, and a label or a level never seen before is simply a new one. Missing cells are

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
     from suffice.models.naive_bayes.families.protocol import BaseFamily, BaseLaws
     from suffice.models.naive_bayes.families.same_in_all_classes import Common
+    from suffice.models.naive_bayes.families.texts.bytes import TextBytes
     from suffice.models.naive_bayes.families.texts.words import TextWords
     from suffice.models.naive_bayes.product import Product
     from suffice.models.naive_bayes.registered_families import register_family
@@ -42,6 +43,7 @@ __all__ = [
     "Poisson",
     "PredictiveGaussian",
     "Product",
+    "TextBytes",
     "TextWords",
     "register_family",
 ]
@@ -65,6 +67,7 @@ _find, __dir__ = lazy(
         "suffice.models.naive_bayes.families.protocol": ["BaseFamily", "BaseLaws"],
         "suffice.models.naive_bayes.product": ["Product"],
         "suffice.models.naive_bayes.registered_families": ["register_family"],
+        "suffice.models.naive_bayes.families.texts.bytes": ["TextBytes"],
         "suffice.models.naive_bayes.families.texts.words": ["TextWords"],
     },
 )

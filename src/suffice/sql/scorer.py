@@ -254,8 +254,10 @@ def product_terms(
             levels = found if isinstance(found, LevelsCell) else None
             if kinds[j] == CATEGORY:
                 if hasattr(law, "term_scores"):
+                    known = getattr(law, "kind", "words")
                     raise BadSetting(
-                        f"{names[j]} holds texts, known by their words: a database cannot cut them",
+                        f"{names[j]} holds texts, known by their {known}: a database cannot cut "
+                        "them",
                         hint="predict them here, or fit without that column",
                     )
                 if levels is None:

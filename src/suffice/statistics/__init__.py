@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from suffice.statistics.by_class import ByClass
     from suffice.statistics.by_column import ByColumn
     from suffice.statistics.by_pattern import ByPattern
-    from suffice.statistics.column_terms import ColumnTerms
+    from suffice.statistics.column_terms import ColumnNgrams, ColumnTerms
     from suffice.statistics.curvature import Curvature
     from suffice.statistics.document_counts import DocumentCounts
     from suffice.statistics.keyed_counts import NgramCounts, TermCounts
@@ -27,6 +27,7 @@ __all__ = [
     "ByClass",
     "ByColumn",
     "ByPattern",
+    "ColumnNgrams",
     "ColumnTerms",
     "Curvature",
     "DiagonalMoments",
@@ -51,7 +52,7 @@ _find, __dir__ = lazy(
         "suffice.statistics.by_class": ["ByClass"],
         "suffice.statistics.by_column": ["ByColumn"],
         "suffice.statistics.by_pattern": ["ByPattern"],
-        "suffice.statistics.column_terms": ["ColumnTerms"],
+        "suffice.statistics.column_terms": ["ColumnNgrams", "ColumnTerms"],
         "suffice.statistics.curvature": ["Curvature"],
         "suffice.statistics.document_counts": ["DocumentCounts"],
         "suffice.statistics.keyed_counts": ["NgramCounts", "TermCounts"],

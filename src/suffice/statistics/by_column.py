@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray
     from suffice.statistics.algebra import Array
-    from suffice.statistics.column_terms import ColumnTerms
+    from suffice.statistics.column_terms import ColumnNgrams, ColumnTerms
 
-    Part = ColumnTerms | DiagonalMoments | Tallies | Totals
+    Part = ColumnNgrams | ColumnTerms | DiagonalMoments | Tallies | Totals
 
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (DiagonalMoments, Tallies, Totals)}
 """Statistics of blocks of columns by their names, as arrays keep them."""
@@ -106,8 +106,8 @@ class ByColumn:
 
 def _kind(name: str) -> Any:
     """Return the statistics of that name; those of texts are found where they are needed."""
-    if name == "ColumnTerms":
-        from suffice.statistics.column_terms import ColumnTerms
+    if name in ("ColumnNgrams", "ColumnTerms"):
+        from suffice.statistics import column_terms
 
-        return ColumnTerms
+        return getattr(column_terms, name)
     return KINDS[name]

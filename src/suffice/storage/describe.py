@@ -331,7 +331,7 @@ def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
     found = []
     texts = name_of(model) == "TextRecord"
     for name, column in zip(columns.names, columns.columns, strict=True):
-        worded = texts or families.get(name) == "words"
+        worded = texts or families.get(name) in ("words", "bytes")
         kind = "text" if worded else getattr(column, "kind", "number")
         known = levels.get(name, getattr(column, "levels", ()))
         found.append(ColumnAccount(name, kind, families.get(name), tuple(known)))

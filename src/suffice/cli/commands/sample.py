@@ -67,7 +67,8 @@ def sample(
     shown = without_parts(tuple(names), saved.notes.spellings)
     if worded := _texts(saved):
         note(
-            f"{listed(worded)} stays blank: texts cannot be written from the counts of their words"
+            f"{listed(worded)} stays blank: texts are not written from the counts of their words "
+            "or bytes"
         )
     printed = PrintedRows((*shown, target), as_json=as_json)
     rng = np.random.default_rng(seed)

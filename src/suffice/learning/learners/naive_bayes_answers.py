@@ -116,8 +116,8 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         model = self.model
         if all(family.cells_are_texts for family in model.product.families):
             raise NotADensity(
-                "text columns are kept as hash numbers of their words, not as words, and there is "
-                "nothing else to draw",
+                "text columns are kept as counts of their words or bytes, not as texts, and there "
+                "is nothing else to draw",
                 hint='TextClassifier("language") writes text',
             )
         long = checked_lengths(lengths, size)

@@ -165,7 +165,7 @@ class Product:
 
     def empty_like(self, part: Any) -> object:
         """Return statistics of no rows with the same columns."""
-        return type(part).empty(part.width)
+        return part.scaled(0.0)
 
     def estimate(
         self, groups: Sequence[Sequence[Any]], alphas: Sequence[float]

@@ -2,9 +2,9 @@
 
     log p(y | x) ∝ log π_y + β·Σ_j log p(x_j | y) + Σ_t (β_t s_ty/√n_t + b_ty)
 
-s_ty is what the words of text t say of class y, n_t how many are known. All β and b are those of
-the least log-loss of a sample of rows that are left out one by one, so that neither part can make
-the whole worse than it is worth.
+s_ty is what the words or bytes of text t say of class y, n_t how many are known. All β and b are
+those of the least log-loss of a sample of rows that are left out one by one, so that neither part
+can make the whole worse than it is worth.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class JudgedTexts:
             for t, (_, _, found, _) in enumerate(self._texts):
                 best = np.inf
                 kept = scores[t]
-                for alpha in GRID:
+                for alpha in GRID if found.smooths else (1.0,):
                     scores[t] = found.at(alpha)
                     # Of a few texts all may be right at every α: then Laplace's is as good as any.
                     known = 0.5 * (np.log10(alpha) / DECADES) ** 2 / self._weights.sum()

@@ -156,7 +156,7 @@ def explained(
         parts += [part._replace(log_odds=part.log_odds * float(factors[0])) for part in found]
     if model.language is not None:
         added = model.language.explain(one.starts[0], of, against) * float(factors[-1])
-        parts += _pieces(one.starts[0], added)
+        parts += bytes_said(one.starts[0], added)
     return baseline, parts
 
 
@@ -179,7 +179,7 @@ def terms_said(
     return float(odds[-1]), found
 
 
-def _pieces(start: bytes, added: FloatArray) -> list[Part]:
+def bytes_said(start: bytes, added: FloatArray) -> list[Part]:
     """Add up what bytes say by the words that they spell; the end of the text is one more."""
     looked_at = start[: len(added)]
     parts = [

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class TermScores:
     known: KnownTerms
     hits: Hits
     left_out: LeftOut | None = None
+    smooths: ClassVar[bool] = True
 
     def at(self, alpha: float) -> FloatArray:
         """Return Σ over the terms of each document, class by class (n, k)."""

@@ -191,9 +191,9 @@ class _Speaker(Protocol):
 def _speaker(found: object, name: str) -> _Speaker:
     """Return who speaks for a group of columns."""
     make = SPEAKERS.get(type(found))
-    if make is None and name == "words":
+    if make is None and name in TEXTS:
         raise BadSetting(
-            "there is a column of texts: its words do not show how typical a text is",
+            f"there is a column of texts: its {name} do not show how typical a text is",
             hint="fit without that column",
         )
     if make is None:
@@ -281,6 +281,8 @@ def _levels(found: LevelEvidence) -> _Speaker:
     return _Levels(found.tables, found.places, found.log_widths)
 
 
+TEXTS = ("bytes", "words")
+"""Families of texts by their names: what they count has no p-values."""
 SPEAKERS: dict[type, Callable[[Any], _Speaker]] = {
     CommonEvidence: lambda found: _Everyone(_speaker(found.inner, "common")),
     LevelEvidence: _levels,

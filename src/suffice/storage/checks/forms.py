@@ -80,7 +80,11 @@ FORMS: dict[str, dict[str, str]] = {
     },
     "Totals": {"weight": "weight", "sums": "weight d", "missing": "?weight d"},
     "Tallies": {"weight": "weight", "levels": "(labels *) d", "held": "weight n"},
-    "ByColumn": {"weight": "weight", "parts": "(=ColumnTerms|DiagonalMoments|Tallies|Totals) g"},
+    "ByColumn": {
+        "weight": "weight",
+        "parts": "(=ColumnNgrams|ColumnTerms|DiagonalMoments|Tallies|Totals) g",
+    },
+    "ColumnNgrams": {"weight": "weight", "ngrams": "(=NgramCounts) d"},
     "ColumnTerms": {"weight": "weight", "terms": "(=TermCounts) d"},
     "NgramCounts": {
         "order": "count",

@@ -15,6 +15,7 @@ from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.texts.bytes import TextBytes
 from suffice.models.naive_bayes.families.texts.words import TextWords
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 NAMED: dict[str, Any] = {
     "bernoulli": Bernoulli(),
     "binned": Binned(),
+    "bytes": TextBytes(),
     "categorical": Categorical(),
     "gaussian": GaussianColumns(),
     "shared-gaussian": GaussianColumns("shared"),

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.errors import BadSetting, NotADensity
-from suffice.models.naive_bayes.families.protocol import BaseFamily, BaseLaws, Scores
-from suffice.models.text.calibration import USUAL, relative
+from suffice.errors import BadSetting
+from suffice.models.naive_bayes.families.texts.believed import BelievedTexts, TextFamily
+from suffice.models.text.calibration import USUAL
 from suffice.models.text.model import terms_said
 from suffice.models.text.term_events import BOOLEAN, COMPLEMENT, EVENTS
 from suffice.models.text.terms import TermLaws, Terms
 from suffice.models.text.tokens import Tokens
-from suffice.rows.text_cells import TextCells, read_texts_of
 from suffice.statistics.column_terms import ColumnTerms
 
 if TYPE_CHECKING:
@@ -24,14 +23,15 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.asked_of_families import EstimatedColumns
     from suffice.models.notes import Note
     from suffice.models.text.term_events import TermScores
-    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.rows import FloatArray, IntArray
+    from suffice.rows.text_cells import TextCells
 
 DRAWN_EVENTS = tuple(event for event in EVENTS if event != COMPLEMENT)
 """Event models that are laws of a text: complements are scores, which priors cannot multiply."""
 
 
 @dataclass(frozen=True, slots=True)
-class TextWords(BaseFamily):
+class TextWords(TextFamily):
     """Texts by their words: log p(text | c) = β·Σ_j log p(word_j | c)/√n over its n known words.
 
     Smoothing and β are found by rows that are left out, beside all other columns, since words are
@@ -66,8 +66,6 @@ class TextWords(BaseFamily):
     lower: bool = True
 
     name: ClassVar[str] = "words"
-    is_single: ClassVar[bool] = False
-    cells_are_texts: ClassVar[bool] = True
     becomes: ClassVar[str] = "TextWordColumns"
     statistics: ClassVar[str] = "ColumnTerms"
     form: ClassVar[Mapping[str, str]] = {
@@ -89,16 +87,6 @@ class TextWords(BaseFamily):
     def terms(self) -> Terms:
         """The event model of one column."""
         return Terms(self.event, Tokens(self.ngrams, self.lower))
-
-    def read(
-        self,
-        table: Table,
-        columns: Sequence[int],
-        *,
-        learning: bool = True,  # noqa: ARG002
-    ) -> TextCells:
-        """Return the texts of these columns; what is no text is refused."""
-        return read_texts_of(table, columns)
 
     def summarize(
         self, block: TextCells, codes: IntArray, size: int, weights: FloatArray | None
@@ -136,21 +124,9 @@ class TextWords(BaseFamily):
         means = ratio(sums, counts)
         return [EstimatedColumns(names, "terms of a text", means, counts, means)]
 
-    def left_out(
-        self,
-        groups: Sequence[ColumnTerms],
-        alpha: float,
-        block: TextCells,
-        codes: IntArray,
-        weights: FloatArray,
-    ) -> Scores:
-        """Return the scores of rows that were in the fit, each as if it never had been."""
-        law, _ = self.estimate(groups, alpha)
-        return law.left_out(block, codes, weights)
-
 
 @dataclass(frozen=True, eq=False)
-class TextWordColumns(BaseLaws):
+class TextWordColumns(BelievedTexts):
     """What words say, class by class, and how far they are believed.
 
     groups   the terms of every class: laws of words are their counts
@@ -170,20 +146,15 @@ class TextWordColumns(BaseLaws):
         "factors": "weight d",
         "shifts": "float d k",
     }
+    kind: ClassVar[str] = "words"
 
     def weighed(self, alphas: FloatArray, factors: FloatArray, shifts: FloatArray) -> Self:
         """Return the same words, smoothed and believed otherwise."""
         return replace(self, alphas=alphas, factors=factors, shifts=shifts)
 
-    @property
-    def size(self) -> int:
-        """The number of classes."""
-        return len(self.groups)
-
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        return len(self.alphas)
+    def alpha(self, column: int) -> float:
+        """Return the smoothing of a column."""
+        return float(self.alphas[column])
 
     @cached_property
     def columns(self) -> list[TermLaws]:
@@ -191,17 +162,9 @@ class TextWordColumns(BaseLaws):
         terms = self.family.terms
         return [terms.estimate([g.terms[j] for g in self.groups]) for j in range(self.width)]
 
-    def scores(self, block: TextCells) -> Scores:
-        """Return what the texts of a row say; blank cells are skipped."""
-        logs = np.zeros((len(block), self.size))
-        for j in range(self.width):
-            logs += self.column_scores(block, j).logs
-        return Scores(logs, None)
-
-    def column_scores(self, block: TextCells, column: int) -> Scores:
-        """Return what one column adds to the scores."""
-        found, lengths = self.columns[column].scores(block.column(column), self.alphas[column])
-        return Scores(self._believed(found, self._said(block, column, lengths), column), None)
+    def text_scores(self, block: TextCells, column: int) -> tuple[FloatArray, FloatArray]:
+        """Return the scores of the texts of a column, and how many known words these have."""
+        return self.columns[column].scores(block.column(column), self.alpha(column))
 
     def words(
         self, block: TextCells, column: int, of: IntArray, against: IntArray
@@ -221,46 +184,12 @@ class TextWordColumns(BaseLaws):
             found.append({part.piece: scale * part.log_odds for part in parts})
         return found
 
-    def _said(self, block: TextCells, column: int, lengths: FloatArray) -> FloatArray:
-        """Return lengths that are zero where a cell is blank, also to absent words."""
-        return np.where(block.there(column), lengths, 0.0)
-
-    def _believed(self, scores: FloatArray, lengths: FloatArray, column: int) -> FloatArray:
-        said = (lengths > 0.0)[:, np.newaxis]
-        found = self.factors[column] * relative(scores, lengths) + self.shifts[column]
-        return np.where(said, found, 0.0)
-
     def term_scores(
         self, block: TextCells, column: int, codes: IntArray, weights: FloatArray
     ) -> tuple[TermScores, FloatArray]:
         """Return scores of learned texts as if each had never been, at any smoothing; lengths."""
         found = self.columns[column].left_out(block.column(column), codes, weights)
-        return found, self._said(block, column, found.lengths())
-
-    def left_out(self, block: TextCells, codes: IntArray, weights: FloatArray) -> Scores:
-        """Return the scores of rows that were in the fit, each as if it never had been."""
-        logs = np.zeros((len(block), self.size))
-        for j in range(self.width):
-            # A blank cell is a text of weight nothing: there is nothing of it to take out.
-            gone = np.where(block.there(j), weights, 0.0)
-            found, lengths = self.term_scores(block, j, codes, gone)
-            logs += self._believed(found.at(float(self.alphas[j])), lengths, j)
-        return Scores(logs, None)
-
-    def carrier(self, block: TextCells) -> FloatArray:  # noqa: ARG002
-        """Refuse: what is believed in part is no density."""
-        raise NotADensity(
-            "a text column counts only in part, so rows with one have no density",
-            hint="predict, explain and leave_one_out need none; fit without that column",
-        )
-
-    def sample(self, codes: IntArray, rng: np.random.Generator) -> TextCells:  # noqa: ARG002
-        """Return blank cells: words are kept as numbers, and nobody can write them again."""
-        return TextCells(np.full((len(codes), self.width), None, dtype=object))
-
-    def estimation_variance(self, block: TextCells, omegas: FloatArray) -> float:  # noqa: ARG002
-        """Return nothing: words are too many for their counts to be uncertain in one direction."""
-        return 0.0
+        return found, self.said(block, column, found.lengths())
 
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return how many terms a text has, how many different ones there are, α and β."""
@@ -272,28 +201,3 @@ class TextWordColumns(BaseLaws):
             "smoothing": float(self.alphas[column]),
             "belief": float(self.factors[column]),
         }
-
-    def flaw(self, sizes: dict[str, int]) -> str:  # noqa: ARG002
-        """Return whether words are of another family."""
-        family: object = self.family
-        return "" if type(family) is TextWords else "has words of another family"
-
-    def why_not_linear(self) -> tuple[str, str]:
-        """Return that texts are no numbers."""
-        return ": it has a column of texts", "fit without that column"
-
-    def agrees(self, other: Any, room: float) -> bool:
-        """Whether other laws are the same, but for rounding of what rows have decided."""
-        same = self.family == other.family and len(self.groups) == len(other.groups)
-        if not same or self.width != other.width:
-            return False
-        for ours, theirs in zip(self.groups, other.groups, strict=True):
-            for a, b in zip(ours.terms, theirs.terms, strict=True):
-                if not np.array_equal(a.keys, b.keys) or not np.allclose(a.counts, b.counts):
-                    return False
-        pairs = (
-            (np.log(self.alphas), np.log(other.alphas)),
-            (self.factors, other.factors),
-            (self.shifts, other.shifts),
-        )
-        return all(bool((np.abs(a - b) <= room * (1.0 + np.abs(a))).all()) for a, b in pairs)
