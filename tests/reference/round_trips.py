@@ -82,6 +82,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     },
     "MixtureDiscriminant": {
         "components": [1, 2, "auto"],
+        "criterion": ["bic", "left-out"],
         "covariance": [*LETTERS, "shared", ["EEE", "VVI"]],
         "shared": [False, True],
         "priors": PRIORS,
