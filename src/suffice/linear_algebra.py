@@ -67,6 +67,44 @@ def normalized(log_weights: FloatArray) -> FloatArray:
     return shifted - log_sum_exp(shifted)[:, np.newaxis]
 
 
+SCATTER_ROUNDING = 1e-8
+"""How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+
+
+def is_positive(
+    matrix: FloatArray, error: FloatArray | None = None, rounding: float = SCATTER_ROUNDING
+) -> bool:
+    """Whether a matrix is symmetric, and has no variance below zero in any direction.
+
+    `error` bounds the rounding errors of the variances, |E_ij| ≤ √(e_i e_j): a matrix of such
+    entries lowers no variance by more than d·e_i.
+
+    >>> is_positive(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    False
+    """
+    size = len(matrix)
+    diagonal = np.diagonal(matrix)
+    room = rounding * diagonal if error is None else rounding * diagonal + size * error
+    if not size:
+        return True
+    if (diagonal < 0.0).any() or not np.isfinite(matrix).all():
+        return False
+    with np.errstate(over="ignore", under="ignore"):
+        scale = np.sqrt(diagonal + room)
+        # A variance of zero leaves nothing for its covariances.
+        inverse = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 1e300)
+        even = matrix * inverse * inverse[:, np.newaxis]
+        even[scale == 0.0, scale == 0.0] = 1.0
+    if not np.isfinite(even).all() or np.abs(even - even.T).max() > rounding:
+        return False
+    even[np.diag_indices(size)] = 1.0 + size * rounding
+    try:
+        np.linalg.cholesky(even)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
 @contextmanager
 def what_doubles_can_solve() -> Iterator[None]:
     """Refuse, in words, matrices that LAPACK cannot factor: doubles have no digits left for them.

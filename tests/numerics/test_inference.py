@@ -66,7 +66,7 @@ def test_an_interval_leaves_out_zero_just_when_p_is_below_what_it_leaves(
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95, math.nan, True, "0.95", None])
 def test_levels_that_are_no_share_are_refused(level: object) -> None:
-    with pytest.raises(BadSetting, match=r"level=[\s\S]*Hint: say level=0.95"):
+    with pytest.raises(BadSetting, match=r"level=[\s\S]*Hint: (use|say) level=0.95"):
         checked_level(level)  # type: ignore[arg-type]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import numpy as np
 
 from suffice.errors import BadSetting, ForgettingUnseen
+from suffice.places import Phrase
 from suffice.statistics.labels import labels_from_array, labels_to_array
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12
 """Relative size below which a difference of fractional weights counts as nothing."""
+
+PART_ROUNDING = 1e-8
+"""How much larger than the whole a part may be by rounding, relative to the whole."""
+LEFTOVER = 1e-12
+"""What subtracting may leave of a weight of nothing."""
 
 
 class Statistics(Protocol):
@@ -204,3 +210,27 @@ def are_whole(*arrays: FloatArray) -> bool:
         bool(np.all(array == np.floor(array))) and float(array.max(initial=0.0)) < 2.0**53
         for array in arrays
     )
+
+
+def exceeds(part: Any, whole: Any) -> bool:
+    """Whether a weight is larger than the one that it is a part of, by more than rounding."""
+    return bool(np.any(_excess(part, whole)))
+
+
+def _excess(part: Any, whole: Any) -> Any:
+    return part > whole * (1.0 + PART_ROUNDING) + LEFTOVER
+
+
+def refuse_excess(part: Any, whole: Any, said: str, place: Callable[[int], object]) -> None:
+    """Refuse to leave parts that are larger than their whole: no rows have such sums.
+
+    `said` completes "forgetting would leave {place}".
+    """
+    strange = _excess(part, whole)
+    if np.any(strange):
+        raise ForgettingUnseen(
+            Phrase(
+                f"forgetting would leave {{place}} {said}", place=place(int(np.argmax(strange)))
+            ),
+            hint="only rows that were learned before can be removed",
+        )

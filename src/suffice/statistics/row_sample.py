@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.statistics.algebra import checked_factor
+from suffice.statistics.algebra import checked_factor, refuse_excess
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds
@@ -96,6 +96,19 @@ class RowSample:
             else:
                 del rows[h]
         return type(self)(rows, self.limit)
+
+    def refuse_excess(self, weights: Mapping[Label, float]) -> None:
+        """Refuse to have more rows of a class than were learned, by the weights of all classes."""
+        held: dict[Label, float] = {}
+        for row in self.rows.values():
+            held[row.label] = held.get(row.label, 0.0) + row.weight
+        labels = list(held)
+        refuse_excess(
+            np.array(list(held.values())),
+            np.array([weights.get(label, 0.0) for label in labels]),
+            "with fewer rows than are kept of it",
+            lambda place: f"class {labels[place]!r}",
+        )
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""

@@ -13,7 +13,7 @@ from suffice.errors import BadRows, DifferentKinds, ForgettingUnseen
 from suffice.places import ColumnAt, Phrase
 from suffice.rows import sorted_levels
 from suffice.rows.category_codes import MOST_LEVELS, CodedColumns, refuse_long_levels
-from suffice.statistics.algebra import are_whole, checked_factor, differences
+from suffice.statistics.algebra import are_whole, checked_factor, differences, refuse_excess
 from suffice.statistics.labels import labels_from_array, labels_to_array
 from suffice.statistics.moments.what_is_left import remaining
 
@@ -152,7 +152,10 @@ class Tallies:
                     hint="only rows that were learned before can be removed",
                 )
             return self.empty(self.width)
-        return type(self)(weight, levels, held).trimmed()
+        found = type(self)(weight, levels, held)
+        seen = np.array([part.sum() for part in found.by_column()])
+        refuse_excess(seen, weight, "with more cells than rows", _column)
+        return found.trimmed()
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
@@ -211,5 +214,9 @@ def _named(levels: Levels, place: int) -> Phrase:
     while place >= len(levels[column]):
         place -= len(levels[column])
         column += 1
-    at = ColumnAt(column, kind="categorical")
-    return Phrase("level {level} of {column}", level=repr(levels[column][place]), column=at)
+    level = repr(levels[column][place])
+    return Phrase("level {level} of {column}", level=level, column=_column(column))
+
+
+def _column(place: int) -> ColumnAt:
+    return ColumnAt(place, kind="categorical")

@@ -76,7 +76,10 @@ class TextStatistics:
         """Forget in all three; once nothing is left, the sample begins anew."""
         terms, ngrams = self._both(other, lambda ours, theirs: ours - theirs)
         left = type(self)(terms, ngrams, self.sample - other.sample)
-        return left if left.weight > 0.0 else type(self)(terms, ngrams, RowSample({}))
+        if left.weight == 0.0:
+            return type(self)(terms, ngrams, RowSample({}))
+        left.sample.refuse_excess(dict(zip(left.labels, left.weights.tolist(), strict=True)))
+        return left
 
     def _both(self, other: Self, joined: Callable[[Any, Any], object]) -> list[Any]:
         """Return what becomes of the terms of two sides, and of their n-grams."""

@@ -9,7 +9,13 @@ import numpy as np
 
 from suffice.errors import ForgettingUnseen
 from suffice.places import ColumnAt, Phrase
-from suffice.statistics.algebra import ROUNDING, are_whole, checked_factor, differences
+from suffice.statistics.algebra import (
+    ROUNDING,
+    are_whole,
+    checked_factor,
+    differences,
+    refuse_excess,
+)
 from suffice.statistics.moments.centres import rows_that_count
 from suffice.statistics.moments.what_is_left import check_kinds, remaining
 
@@ -131,6 +137,8 @@ class Totals:
                     hint="only rows that were learned before can be removed",
                 )
             return self.empty(self.width)
+        if missing is not None:
+            refuse_excess(missing, weight, "with more blank cells than rows", ColumnAt)
         return type(self)(weight, sums, missing)
 
     def scaled(self, factor: float) -> Self:

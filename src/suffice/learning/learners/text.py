@@ -198,7 +198,8 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
 
     def forgetting(self, learned: LearnedCounts) -> Callable[[TextStatistics], TextStatistics]:
         """Return the function that takes statistics away."""
-        return lambda gone: learned.statistics - gone
+        learner = self.of_model()
+        return lambda gone: learner.forget(learned.statistics, gone)
 
     def estimate(self, learned: LearnedCounts) -> TextFit:
         """Return the model, smoothed and calibrated."""

@@ -15,6 +15,7 @@ from suffice.errors import (
 from suffice.models.gaussian.floors import CLASS_FLOOR, degrees_of_freedom
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
+from suffice.statistics.class_weights import class_weights
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
 
@@ -50,6 +51,8 @@ def forgotten(
         raise refusal.filled(names) from None
     if left.weight == 0.0:
         return left
+    if isinstance(left, WithRows):
+        left.sample.refuse_excess(dict(zip(left.labels, class_weights(left).tolist(), strict=True)))
     losses = visible_losses(left)
     if exempt is not None:
         losses = np.where(exempt & np.isinf(losses), 0.0, losses)

@@ -147,12 +147,29 @@ class NaiveBayesLearner:
         """Return held - gone, and be honest about the digits that are left."""
         order = [j for group in self.product.columns for j in group]
         try:
-            return forgotten(held, gone, [names[j] for j in order])
+            left = forgotten(held, gone, [names[j] for j in order])
         except ForgettingUnseen as refusal:
             if refusal.part is None:
                 raise
             own = self.product.columns[refusal.part]
             raise refusal.filled([names[j] for j in own]) from None
+        self._refuse_impossible(left, gone.labels)
+        return left
+
+    def _refuse_impossible(self, left: Any, labels: Sequence[Label]) -> None:
+        """Refuse what no rows can be summarized by in a family, of these classes."""
+        held = left.held if isinstance(left, WithRows) else left
+        groups = (held.whole if isinstance(held, Folds) else held).groups
+        for label in labels:
+            if label not in groups:
+                continue
+            for part, family in zip(groups[label].parts, self.product.families, strict=True):
+                if why := family.statistics_flaw(part):
+                    raise ForgettingUnseen(
+                        f"forgetting would leave class {label!r} with {family.name} columns that "
+                        f"{why}",
+                        hint="only rows that were learned before can be removed",
+                    )
 
     # Statistics -> model
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import BadSetting
+from suffice.errors import BadSetting, ForgettingUnseen
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.learner import checked_log_priors
 from suffice.models.text.calibration import Calibration, fitted
@@ -18,6 +18,7 @@ from suffice.models.text.documents import Documents
 from suffice.models.text.language import Language
 from suffice.models.text.model import TextModel
 from suffice.rows.row_hashes import joined_hashes, label_hashes
+from suffice.statistics.algebra import exceeds
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
 from suffice.statistics.text_statistics import TextStatistics
@@ -123,6 +124,21 @@ class TextLearner:
             )
             rows[int(hashes[i])] = SampledRow(cells, labels[codes[i]], weight)
         return RowSample(rows).cut()
+
+    def forget(self, held: TextStatistics, gone: TextStatistics) -> TextStatistics:
+        """Return held - gone, if documents can have such counts."""
+        left = held - gone
+        if left.terms is None or self.terms is None or not self.terms.counts_once:
+            return left
+        for label in gone.labels:
+            group = left.terms.groups.get(label)
+            if group is not None and exceeds(group.counts, group.weight):
+                raise ForgettingUnseen(
+                    f"forgetting would leave class {label!r} with a term in more documents than "
+                    "it has",
+                    hint="only rows that were learned before can be removed",
+                )
+        return left
 
     def estimate(
         self, statistics: TextStatistics, priors: Mapping[Label, float] | None = None

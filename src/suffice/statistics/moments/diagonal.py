@@ -10,7 +10,7 @@ import numpy as np
 from suffice.kernels.dense.double_double import Pair, compiled_twin, minus, plus, squared
 from suffice.kernels.dense.scatter import additions
 from suffice.places import ColumnAt
-from suffice.statistics.algebra import checked_factor, differences
+from suffice.statistics.algebra import checked_factor, differences, refuse_excess
 from suffice.statistics.moments.centres import (
     PER_ADDITION,
     error_of_sums,
@@ -236,12 +236,14 @@ class DiagonalMoments(SecondMoments):
         weight = remaining_pair((self.weight, self.weight_low), (other.weight, other.weight_low))
         found = None if weight[0] == 0.0 else self._combined(other, -1.0)
         if found is not None:
+            refuse_excess(found.counts, found.weight, "with more cells than rows", ColumnAt)
             return found
         left = differences(self.counts, other.counts, ColumnAt, exact=False)
         gap = minus((self.mean, self.low), (other.mean, other.low))
         if weight[0] == 0.0:
             refuse_leftovers(self, other, gap[0], self.scatter - other.scatter)
             return self.empty(self.width)
+        refuse_excess(left, weight[0], "with more cells than rows", ColumnAt)
         touched, gone = other.counts > 0.0, left == 0.0
         counts = minus(self._counts, other._counts)
         if gone.any():

@@ -48,6 +48,7 @@ from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import (
     check_kinds,
     last_digits,
+    possible,
     refuse_leftovers,
     refuse_unbounded,
     remaining_pair,
@@ -237,7 +238,7 @@ class Moments(SecondMoments):
         if weight[0] > 0.0:
             found = combined(-1.0, self._as_class, other._as_class, self, other)
             if found is not None:
-                return self._of_combined(other, found, -1.0)
+                return possible(self._of_combined(other, found, -1.0))
         gap = minus((self.mean, self.low), (other.mean, other.low))
         if weight[0] == 0.0:
             refuse_leftovers(self, other, gap[0], np.diagonal(self.scatter - other.scatter))
@@ -270,7 +271,7 @@ class Moments(SecondMoments):
         left = type(self)(
             weight[0], *mean, high, error, low, sum_error, anchor, weight[1], slack, *usual
         )
-        return with_near_anchor(left, weight[0])
+        return possible(with_near_anchor(left, weight[0]))
 
     @property
     def _as_class(self) -> Classes:

@@ -45,6 +45,7 @@ from suffice.statistics.moments.steps import steps_of
 from suffice.statistics.moments.what_is_left import (
     Usual,
     check_kinds,
+    possible,
     refuse_leftover_classes,
     usual_after,
     usual_cells,
@@ -247,7 +248,7 @@ class PooledMoments(SecondMoments):
         fast = combined(-1.0, ours, theirs, self, other)
         if fast is not None:
             fast = fast._replace(weights_error=slack_after(ours, theirs, fast.weights))
-            return self._of(self.labels, fast, usual_after(self, other, -1.0))
+            return possible(self._of(self.labels, fast, usual_after(self, other, -1.0)))
         w_b = theirs.weights[0]
         left = differences(self.weights, w_b, lambda c: f"class {self.labels[c]!r}", exact=False)
         here = left > 0.0
@@ -258,7 +259,7 @@ class PooledMoments(SecondMoments):
             return self.empty(self.width)
         usual = usual_after(self, other, -1.0)
         labels = tuple(label for label, there in zip(self.labels, here, strict=True) if there)
-        return self._of(labels, subtracted(ours, theirs, self, other, here, usual), usual)
+        return possible(self._of(labels, subtracted(ours, theirs, self, other, here, usual), usual))
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""

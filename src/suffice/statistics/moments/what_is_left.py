@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.kernels.dense.double_double import Pair, minus
-from suffice.linear_algebra import EPSILON
+from suffice.linear_algebra import EPSILON, SCATTER_ROUNDING, is_positive
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.moments.rounding import NO_VARIANCE, over_classes
@@ -167,6 +167,35 @@ def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
             Phrase(said, column=ColumnAt(j), value=float(variances[j])),
             hint="only rows that were learned before can be removed",
         )
+
+
+LEFT_ROUNDING = 0.5 * SCATTER_ROUNDING
+"""Half of what a model file may have: two such sums are still within it when they are merged."""
+
+M = TypeVar("M", bound="Moments | PooledMoments")
+
+
+def possible(left: M) -> M:
+    """Return what is left if it can be of any rows; refuse a negative variance in any direction.
+
+    Rows that never were learned may leave every column a variance, and the columns correlations
+    beyond 1.
+    """
+    scatter, bound = left.scatter, left.bound
+    if len(scatter) < 2 or is_positive(scatter, bound, LEFT_ROUNDING):
+        return left
+    finite = np.isfinite(scatter).all(axis=0)
+    j = int(np.argmin(finite))
+    if finite.all():
+        scale = np.sqrt(np.diagonal(scatter) + bound)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        _, axes = np.linalg.eigh(scatter / scale / scale[:, np.newaxis])
+        j = int(np.argmax(np.abs(axes[:, 0])))
+    said = "forgetting would leave {column}, together with other columns, a negative variance"
+    raise ForgettingUnseen(
+        Phrase(said, column=ColumnAt(j)),
+        hint="only rows that were learned before can be removed",
+    )
 
 
 def refuse_leftovers(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.rows.cells import CATEGORY
+from suffice.statistics.algebra import LEFTOVER, exceeds
 from suffice.storage.checks.form_checks import check_form, refusal
-from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
+from suffice.storage.checks.rules import TINY
 from suffice.storage.known_classes import name_of
 from suffice.storage.stored_labels import are_labels
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.statistics.algebra import exceeds
 from suffice.statistics.labels import ordered
 from suffice.storage.checks.forms import FORMS
-from suffice.storage.checks.rules import RULES, exceeds, laws_flaw, priors
+from suffice.storage.checks.rules import RULES, laws_flaw, priors
 from suffice.storage.known_classes import STATISTICS, name_of
 from suffice.storage.stored_labels import are_labels
 

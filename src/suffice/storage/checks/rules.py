@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
+from suffice.linear_algebra import is_positive
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.statistics.algebra import LEFTOVER, exceeds
 from suffice.statistics.folds import FOLDS
 from suffice.statistics.moments.steps import PER_UNIT
 from suffice.storage.stored_labels import are_levels
@@ -41,15 +43,13 @@ if TYPE_CHECKING:
     Sizes = dict[str, int]
 
 ROUNDING = 1e-8
-"""How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+"""What rounding may leave, relative to the whole."""
 SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LARGEST = 1e170
 """Standard deviations in the user's units are smaller: their squares are variances."""
 LOW = 1e-10
 """How large the second of two doubles may be beside the first: rounding leaves 1e-16 of it."""
-LEFTOVER = 1e-12
-"""What subtracting may leave of a weight of nothing."""
 TINY = 1e-310
 """What is left of the digits of such small numbers is rounding."""
 LEAST = 1e-12
@@ -59,37 +59,14 @@ KINDS = {NUMBER, BOOLEAN, CATEGORY}
 
 
 def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -> bool:
-    """Whether a matrix is symmetric, and has no variance below zero in any direction.
-
-    `error` bounds the rounding errors of the variances, |E_ij| ≤ √(e_i e_j): a matrix of such
-    entries lowers no variance by more than d·e_i.
+    """Whether a matrix has no variance below zero in any direction; `error` bounds its rounding.
 
     >>> is_sum_of_squares(np.array([[1.0, 2.0], [2.0, 1.0]]))
     False
     """
-    size = len(matrix)
-    diagonal = np.diagonal(matrix)
-    room = ROUNDING * diagonal if error is None else ROUNDING * diagonal + size * error
-    if not size:
-        return True
-    if (diagonal < 0.0).any() or not np.isfinite(matrix).all():
-        return False
-    with np.errstate(over="ignore", under="ignore"):
-        scale = np.sqrt(diagonal + room)
-        # A variance of zero leaves nothing for its covariances.
-        inverse = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 1e300)
-        even = matrix * inverse * inverse[:, np.newaxis]
-        even[scale == 0.0, scale == 0.0] = 1.0
-    if not np.isfinite(even).all() or np.abs(even - even.T).max() > ROUNDING:
-        return False
-    even[np.diag_indices(size)] = 1.0 + size * ROUNDING
-    try:
-        # A machine that is busy makes several threads of BLAS wait for each other.
-        with pinned() if size > SMALL else nullcontext():
-            np.linalg.cholesky(even)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    # A machine that is busy makes several threads of BLAS wait for each other.
+    with pinned() if len(matrix) > SMALL else nullcontext():
+        return is_positive(matrix, error)
 
 
 def _scatter(value: Moments | PooledMoments, sizes: Sizes) -> str:  # noqa: ARG001
@@ -116,11 +93,6 @@ def _second_doubles(value: Any) -> str:
         room = LOW * (np.multiply.outer(scale, scale) if full else np.square(scale))
     within = np.abs(value.scatter_low) <= room + TINY
     return "" if within.all() else "has squares in two parts"
-
-
-def exceeds(part: Any, whole: Any) -> bool:
-    """Whether a weight is larger than the one that it is a part of, by more than rounding."""
-    return bool(np.any(part > whole * (1.0 + ROUNDING) + LEFTOVER))
 
 
 def _tallies(value: Tallies, sizes: Sizes) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 
 from suffice.errors import BadFile
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.statistics.algebra import exceeds
 from suffice.statistics.row_sample import END, MOST
 from suffice.storage.checks.form_checks import refusal
-from suffice.storage.checks.rules import exceeds
 from suffice.storage.known_classes import name_of
 from suffice.storage.stored_labels import are_labels, are_levels
 

@@ -30,6 +30,7 @@ from suffice.models.naive_bayes.smoothing import (
 )
 from suffice.rows import refuse_infinite
 from suffice.rows.cells import column_at, place_of
+from suffice.statistics.algebra import exceeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -193,8 +194,7 @@ class Bernoulli(BaseFamily):
 
     def statistics_flaw(self, part: Totals) -> str:
         """Return whether there are more ones than cells, by more than rounding."""
-        more = np.any(part.sums > part.counts * (1.0 + 1e-8) + 1e-12)
-        return "have more events than cells" if more else ""
+        return "have more events than cells" if exceeds(part.sums, part.counts) else ""
 
     def estimates(self, names: Sequence[str], own: Sequence[Totals]) -> list[EstimatedColumns]:
         """Return the shares of ones."""
