@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,10 @@ import pytest
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
+from suffice.columns.spellings.spelling import Spelling
 from suffice.report import page
+from suffice.report.contents import Contents
+from suffice.report.html_page import rendered
 from suffice.report.living.thresholds import ALL_STEPS, MOST_STEPS, threshold_content
 
 if TYPE_CHECKING:
@@ -233,6 +237,32 @@ def test_two_columns_are_chosen_and_the_plane_is_pythons(
     assert shown.get_attribute("#any-answer", "data-place") != before
     shown.select_option("#any-y", shown.input_value("#any-x"))
     assert "two different columns" in shown.inner_text("#any-said")
+
+
+@pytest.mark.slow
+def test_dates_are_dates_along_the_plane_and_in_its_answer(
+    tmp_path: Path, opened: Callable[..., Any]
+) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 120)
+    X = pd.DataFrame({"day": np.round(rng.normal(20_000 + 90 * y, 60)), "size": rng.normal(y)})
+    comparison = compare(X, y, models=["gda"], folds=4, curves=False)
+    place = tmp_path / "dates.html"
+    dates = {"day": Spelling("number", date="dmy")}
+    place.write_text(rendered(Contents.of(comparison, spellings=dates)), "utf-8")
+    shown = opened(place)
+    days = shown.eval_on_selector_all("#any-x option", "l => l.map(e => e.textContent)")
+    for across in (True, False):
+        shown.select_option("#any-x" if across else "#any-y", str(days.index("day")))
+        shown.select_option("#any-y" if across else "#any-x", str(days.index("size")))
+        marks = shown.eval_on_selector_all(
+            f".{'below' if across else 'left'}-ticks span", "l => l.map(e => e.textContent)"
+        )
+        assert marks
+        assert [date.fromisoformat(mark).isoformat() for mark in marks] == marks
+        value = json.loads(shown.get_attribute("#any-answer", "data-place"))[0 if across else 1]
+        said = np.datetime64(round(value * 86400), "s").astype("datetime64[D]")
+        assert f"day {said}" in shown.inner_text("#any-answer")
 
 
 @pytest.mark.slow

@@ -127,13 +127,19 @@ def document(
     )
 
 
+def _called(comparison: Comparison, model: str) -> str:
+    """Return a model's name within a sentence: of a pool with its article."""
+    return "the " * comparison.candidate(model).is_pool + name(model)
+
+
 def _sections(contents: Contents, target: str, album: Album) -> list[tuple[str, str, str]]:
     """Return the parts of the page that have something to say: key, heading, HTML."""
     comparison, found = contents.comparison, contents.informative
     model = comparison.recommendation.model
     rows = grid(explained_rows(comparison, model, album))
     if rows:
-        rows = f"<p>What each column contributes to the predictions of {name(model)}.</p>{rows}"
+        whose = _called(comparison, model)
+        rows = f"<p>What each column contributes to the predictions of {whose}.</p>{rows}"
     every = [
         ("data", "The data", _data(contents, target)),
         ("models", "The models", models_section(comparison)),
@@ -240,8 +246,8 @@ def _answers(comparison: Comparison, album: Album) -> str:
         )
     picture = reliability_picture(comparison, model, album)
     words = (
-        f"<p>Held-out predictions of {name(model)}: every row is predicted by a model that has not "
-        "seen it.</p>"
+        f"<p>Held-out predictions of {_called(comparison, model)}: every row is predicted by a "
+        "model that has not seen it.</p>"
     )
     ranks = ranking_pictures(comparison, model, album)
     below = areas_table(comparison, model)

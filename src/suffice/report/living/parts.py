@@ -27,7 +27,7 @@ def living_parts(
     thresholds = threshold_content(comparison, comparison.recommendation.model)
     if thresholds is not None:
         blocks += data_block("thresholds", thresholds)
-    points = points_content(comparison, found) if album.draws else None
+    points = points_content(comparison, found, album.spellings) if album.draws else None
     if points is not None:
         blocks += data_block("points", points)
     script = bundled("living/report.js")

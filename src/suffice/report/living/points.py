@@ -11,6 +11,9 @@ from suffice.report.informative_columns import drawn
 from suffice.rows import NUMBER, read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation import Comparison
     from suffice.report.informative_columns import Informative
 
@@ -29,8 +32,14 @@ DRAWN_AS = {
 """Which model of the page's engine is drawn first, by the key of the recommended one."""
 
 
-def points_content(comparison: Comparison, found: Informative | None) -> dict[str, Any] | None:
+def points_content(
+    comparison: Comparison,
+    found: Informative | None,
+    spellings: Mapping[str, Spelling] | None = None,
+) -> dict[str, Any] | None:
     """Return cells of the most informative columns of numbers; None where no plane is drawn.
+
+    `spellings` say which columns are dates.
 
     >>> from sklearn.datasets import load_iris
     >>> from suffice import compare
@@ -51,7 +60,8 @@ def points_content(comparison: Comparison, found: Informative | None) -> dict[st
         cells = np.asarray(held.column(j), np.float64)
         there = cells[np.isfinite(cells)]
         if len(np.unique(there)) > FEW:
-            columns.append(_packed(found.names[j], cells, there))
+            name = found.names[j]
+            columns.append(_packed(name, cells, there, (spellings or {}).get(name)))
     if len(columns) < 2:
         return None
     chosen = comparison.candidate(comparison.recommendation.model)
@@ -64,14 +74,16 @@ def points_content(comparison: Comparison, found: Informative | None) -> dict[st
     }
 
 
-def _packed(name: str, cells: Any, there: Any) -> dict[str, object]:
+def _packed(name: str, cells: Any, there: Any, spelling: Spelling | None) -> dict[str, object]:
     """Return a column as single floats about its median, in units of its own spread."""
     low, centre, high = (float(one) for one in np.quantile(there, [0.05, 0.5, 0.95]))
     scale = high - low if high > low else float(np.ptp(there))
     with np.errstate(over="ignore", invalid="ignore"):
         small = ((cells - centre) / scale).astype("<f4")
+    dates = {"date": spelling.date, "timed": spelling.timed} if spelling and spelling.date else {}
     return {
         "name": str(name)[:200],
+        **dates,
         "centre": centre,
         "scale": scale,
         "cells": base64.b64encode(small.tobytes()).decode("ascii"),

@@ -4,6 +4,7 @@
  */
 
 import { argmax } from "../engine/bayes.js";
+import { writtenDate } from "../engine/tables/date_writing.js";
 import { el, named, percent, short } from "../pages/dom.js";
 import { asked, fitted, judged } from "../play/fitting.js";
 import { channels, Plane } from "../play/plane.js";
@@ -15,8 +16,8 @@ import { HIGH, WIDE } from "../play/worlds.js";
  * @typedef {object} Content
  * @property {string[]} classes
  * @property {string} codes the class of every row, one byte each, in base64
- * @property {{ name: string, centre: number, scale: number, cells: string }[]} columns cells as single
- *   floats in base64, centred and scaled; NaN is blank
+ * @property {{ name: string, centre: number, scale: number, cells: string, date?: string, timed?: boolean }[]} columns
+ *   cells as single floats in base64, centred and scaled; NaN is blank; `date` is the order in which a date is written
  * @property {string} model which one is drawn first
  * @property {number} left rows that are not in the page
  */
@@ -131,16 +132,31 @@ export function startColumns(content, palette) {
         `${points.length.toLocaleString("en")} rows that are drawn; ${right.toLocaleString("en")} of them are on their own side.${notes}`);
     }
     Object.assign(canvas.dataset, { rows: String(points.length) });
-    left.replaceChildren(...ticks(...spans[1]).map((value) => tick(value, "top", 50 - 50 * toPlane(1, value) / HIGH)));
-    below.replaceChildren(...ticks(...spans[0]).map((value) => tick(value, "left", 50 + 50 * toPlane(0, value) / WIDE)));
+    left.parentElement?.classList.toggle("dates", content.columns[places[1]].date !== undefined);
+    left.replaceChildren(...marks(places[1], spans[1]).map(([value, words]) => tick(words, "top", 50 - 50 * toPlane(1, value) / HIGH)));
+    below.replaceChildren(...marks(places[0], spans[0]).map(([value, words]) => tick(words, "left", 50 + 50 * toPlane(0, value) / WIDE)));
     draw();
   }
 
-  /** @param {number} value @param {"top" | "left"} side @param {number} at */
-  function tick(value, side, at) {
-    const made = el("span", {}, Math.abs(value) >= 1e5 ? value.toExponential(1).replace("-", "−") : String(value).replace("-", "−"));
+  /** Values along a side, and their words. Dates are long: no more than three. @param {number} place @param {[number, number]} span @returns {[number, string][]} */
+  function marks(place, span) {
+    const values = ticks(...span);
+    const { date, timed = false } = content.columns[place];
+    if (date !== undefined) return values.filter((_, i) => i % Math.ceil(values.length / 3) === 0).map((value) => [value, writtenDate(value, date, timed)]);
+    return values.map((value) => [value, (Math.abs(value) >= 1e5 ? value.toExponential(1) : String(value)).replace("-", "−")]);
+  }
+
+  /** @param {string} words @param {"top" | "left"} side @param {number} at */
+  function tick(words, side, at) {
+    const made = el("span", {}, words);
     made.style[side] = `${at}%`;
     return made;
+  }
+
+  /** @param {number} place @param {number} value @returns {string} */
+  function told(place, value) {
+    const { date, timed = false } = content.columns[place];
+    return date === undefined ? short(value) : writtenDate(value, date, timed);
   }
 
   function draw() {
@@ -150,8 +166,9 @@ export function startColumns(content, palette) {
     const [x, y] = state.probe;
     const place = [x / WIDE, y / HIGH].map((share, j) => spans[j][0] + (0.5 + 0.5 * share) * (spans[j][1] - spans[j][0]));
     const shares = typeof found === "string" ? null : asked(found, state.probe, [false, false])?.shares ?? null;
-    const at = ["At ", named(content.columns[Number(first.value)].name, 30), ` ${short(place[0])}, `,
-      named(content.columns[Number(second.value)].name, 30), ` ${short(place[1])}`];
+    const [across, up] = [Number(first.value), Number(second.value)];
+    const at = ["At ", named(content.columns[across].name, 30), ` ${told(across, place[0])}, `,
+      named(content.columns[up].name, 30), ` ${told(up, place[1])}`];
     if (shares === null) answer.replaceChildren(...at, ".");
     else {
       const best = argmax(shares);

@@ -4,7 +4,8 @@
  */
 
 import { readCell } from "../engine/tables/cells.js";
-import { withParts, writtenDate } from "../engine/tables/dates.js";
+import { writtenDate } from "../engine/tables/date_writing.js";
+import { withParts } from "../engine/tables/dates.js";
 import { el, named, visible } from "./dom.js";
 
 /** @typedef {import("../engine/tables/cells.js").Column & { digits?: number }} Column */
