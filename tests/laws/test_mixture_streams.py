@@ -51,8 +51,8 @@ def test_a_stream_comes_near_to_all_rows_at_once(form: str, blank: float) -> Non
 
 
 @examples(3)
-@given(seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 1300), max_size=4))
-def test_however_a_stream_is_cut_it_comes_to_the_same_mixture(seed: int, cuts: list[int]) -> None:
+@given(seed=st.integers(0, 99), cuts=st.sets(st.integers(1, 1299), max_size=4))
+def test_however_a_stream_is_cut_it_comes_to_the_same_mixture(seed: int, cuts: set[int]) -> None:
     rows = drawn(seed, 1300, 0.02)
     whole = GaussianMixture(3, "EEE").partial_fit(rows)
     parts = streamed(GaussianMixture(3, "EEE"), rows, sorted(cuts))
