@@ -187,7 +187,7 @@ def test_two_columns_of_one_name_are_no_frame() -> None:
 
 
 def test_a_frame_of_nothing_known_is_refused() -> None:
-    with pytest.raises(BadSetting, match=r"no frame of 'arrow'[\s\S]*Hint: say library="):
+    with pytest.raises(BadSetting, match=r"no frame of 'arrow'[\s\S]*Hint: use library="):
         TextTable("", COLUMNS, ROWS).to_frame("arrow")
 
 

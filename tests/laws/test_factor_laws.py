@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from suffice.models.gaussian.factors.maximum import Factors
 
     Floats = NDArray[np.float64]
 
@@ -58,6 +60,15 @@ def deviance(correlations: Floats, covariance: Floats) -> float:
     return float(np.linalg.slogdet(covariance)[1]) + trace
 
 
+def assert_nothing_near_is_better(found: Factors, correlations: Floats, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        loadings = found.loadings + 1e-3 * rng.normal(size=found.loadings.shape)
+        noise = found.noise * np.exp(1e-3 * rng.normal(size=len(found.noise)))
+        nearby = loadings @ loadings.T + np.diag(np.clip(noise, LEAST_NOISE, 1.0))
+        assert deviance(correlations, nearby) >= found.deviance - 1e-9
+
+
 @given(SEEDS, st.integers(1, 3), st.integers(4, 9))
 def test_a_maximum_of_the_likelihood_to_which_no_step_falls(
     seed: int, count: int, width: int
@@ -67,16 +78,12 @@ def test_a_maximum_of_the_likelihood_to_which_no_step_falls(
     covariance = found.loadings @ found.loadings.T + np.diag(found.noise)
     assert found.deviance == pytest.approx(deviance(R, covariance), abs=1e-9)
     assert np.all(np.diff(found.history) <= 1e-10)
-    rng = np.random.default_rng(seed)
-    for _ in range(5):
-        loadings = found.loadings + 1e-3 * rng.normal(size=found.loadings.shape)
-        noise = np.clip(found.noise * np.exp(1e-3 * rng.normal(size=width)), LEAST_NOISE, 1.0)
-        nearby = loadings @ loadings.T + np.diag(noise)
-        assert deviance(R, nearby) >= found.deviance - 1e-9
+    assert_nothing_near_is_better(found, R, seed)
     free = found.noise > LEAST_NOISE * 1.001
     assert np.allclose(np.diagonal(covariance)[free], 1.0, atol=1e-5)
 
 
+@example(0, 5)  # two maxima, with three columns at the floor and with four
 @given(SEEDS, st.integers(3, 20))
 def test_rows_fewer_than_columns_are_fitted_by_their_rank(seed: int, n: int) -> None:
     R = correlations_of(seed, n, 80)
@@ -86,8 +93,12 @@ def test_rows_fewer_than_columns_are_fitted_by_their_rank(seed: int, n: int) -> 
     assert np.allclose(root.T @ root, R, atol=1e-9)
     low = most_likely(RankedCorrelations(None, root), 2)
     whole = most_likely(RankedCorrelations(R, None), 2)
-    # Searches that begin alike on the same function end alike.
-    assert low.deviance == pytest.approx(whole.deviance, rel=1e-6, abs=1e-6)
+    # Searches that begin alike on the same function end alike. Few rows may leave columns without
+    # noise, at the floor: rounding then decides which columns these are, and each end is a maximum.
+    if low.deviance != pytest.approx(whole.deviance, rel=1e-6, abs=1e-6):
+        for found in (low, whole):
+            assert np.any(found.noise <= LEAST_NOISE * 1.001)
+            assert_nothing_near_is_better(found, R, seed)
     assert low_rank_root(np.eye(10), 9) is None
 
 

@@ -311,7 +311,7 @@ BAD: dict[str, tuple[Any, Any, Any, str]] = {
     "no class": (LatentClasses(0), [["a"], ["b"]], BadSetting, "components=0"),
     "more than rows": (LatentClasses(3), [["a"], ["b"]], BadSetting, "n_samples=2"),
     "more than contents": (LatentClasses(3), [["a"], ["b"], ["a"]], BadSetting, "2 different rows"),
-    "more than one": (LatentClasses(2), [["a"], ["a"]], BadSetting, "there is 1 different row "),
+    "more than one": (LatentClasses(2), [["a"], ["a"]], BadSetting, "there is 1 different row,"),
     "blank": (LatentClasses(1), [[None], [None]], BadRows, "all cells are blank"),
     "select": (LatentClasses(2, "select"), [["a"], ["b"]], BadSetting, "labels"),
     "held out": (LatentClasses(2, smoothing="held-out"), [["a"]], BadSetting, "labels"),

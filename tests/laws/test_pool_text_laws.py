@@ -163,7 +163,7 @@ def test_a_file_answers_and_learns_as_the_pool_does_and_a_lie_is_refused(tmp_pat
         ([True], "is not known"),
         (["nothing"], "is not a column"),
         ([7], "of 3 columns"),
-        (["x1"], "holds no texts"),
+        (["x1"], "contains no text"),
     ],
 )
 def test_what_names_no_texts_is_refused(texts: Any, words: str) -> None:

@@ -84,6 +84,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "components": [1, 2, "auto"],
         "criterion": ["bic", "left-out"],
         "covariance": [*LETTERS, "shared", ["EEE", "VVI"]],
+        "criterion": ["bic", "left-out"],
         "shared": [False, True],
         "priors": PRIORS,
         "prior": [False, True],
