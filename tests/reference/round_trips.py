@@ -82,7 +82,6 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     },
     "MixtureDiscriminant": {
         "components": [1, 2, "auto"],
-        "criterion": ["bic", "left-out"],
         "covariance": [*LETTERS, "shared", ["EEE", "VVI"]],
         "criterion": ["bic", "left-out"],
         "shared": [False, True],
