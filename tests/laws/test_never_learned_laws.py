@@ -94,7 +94,8 @@ def test_what_was_never_learned_is_refused_or_leaves_a_model_that_can_be_saved(
     for step in steps:
         fresh = case.rows(rng, int(rng.integers(1, 10)))
         if step == "learn":
-            model.partial_fit(*fresh)
+            heavy = rng.random(len(fresh[1])) if rng.random() < 0.4 else None
+            model.partial_fit(*fresh, sample_weight=heavy)
         elif step == "merge":
             model = model + model
         elif step == "reload":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -200,7 +201,10 @@ def count_by_class(
         groups: list[list[NgramCounts]] = [[NgramCounts.empty(order)] for _ in range(size)]
         for (c, _), counts in zip(parts, found, strict=True):
             groups[c].append(counts)
-        return answers(lambda c: total(groups[c]), size, symbols)
+        found = answers(lambda c: total(groups[c]), size, symbols)
+    # In one order, whatever the parts: other counts of these documents weigh the same to the bit.
+    weight = np.bincount(codes, weights, minlength=size).tolist()
+    return [replace(counts, weight=float(w)) for counts, w in zip(found, weight, strict=True)]
 
 
 def for_text_parts(
