@@ -52,6 +52,12 @@ class LearnedDensity(Learned[S, F]):
         """Return rows as the user gave them: a frame of the same library, categories decoded."""
         raise NotImplementedError
 
+    @property
+    def dated(self) -> tuple[str, ...]:
+        """The columns of dates that the table has as numbers: in frames they come back as dates."""
+        spellings = {} if self.notes is None else self.notes.spellings
+        return tuple(name for name, one in spellings.items() if one.is_serial)
+
     def shown_within(self, within: object) -> Mapping[str, ColumnShown] | None:
         """Return what drawn numbers have to keep to, by column; None: to nothing.
 

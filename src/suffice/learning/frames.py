@@ -10,7 +10,7 @@ from suffice.errors import BadRows
 from suffice.rows import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -51,8 +51,13 @@ def split_off(X: object, names: tuple[str | None, ...]) -> tuple[object, list[ob
     return frame.drop(gone).to_native(), held
 
 
-def back_to_frame(columns: Columns, matrix: FloatArray, library: Any) -> Any:
-    """Return coded rows as what the user gave: a frame of the same library, or an array."""
+def back_to_frame(
+    columns: Columns, matrix: FloatArray, library: Any, dated: Collection[str] = ()
+) -> Any:
+    """Return coded rows as what the user gave: a frame of the same library, or an array.
+
+    In a frame the columns that are `dated` have a type of dates.
+    """
     if library is None or not columns.named:
         if columns.is_plain:
             return matrix
@@ -61,16 +66,23 @@ def back_to_frame(columns: Columns, matrix: FloatArray, library: Any) -> Any:
         for j, cells in enumerate(decoded):
             result[:, j] = cells
         return result
-    return frame_of_cells(dict(zip(columns.names, columns.decode(matrix), strict=True)), library)
+    return frame_of_cells(
+        dict(zip(columns.names, columns.decode(matrix), strict=True)), library, dated
+    )
 
 
-def frame_of_cells(cells: Mapping[str, NDArray[Any]], library: str) -> object:
+def frame_of_cells(
+    cells: Mapping[str, NDArray[Any]], library: str, dated: Collection[str] = ()
+) -> object:
     """Return columns as a frame of a library, or refuse what it has no place for.
 
-    Text and numbers in one column, or half a character, may have been learned from elsewhere.
+    Columns that are `dated` are days since 1970, and dates in the frame: a number would be read as
+    one of those that stand for dates in the table. Text and numbers in one column, or half a
+    character, may have been learned from elsewhere.
     """
     import narwhals as nw
 
+    cells = {name: _dates(held) if name in dated else held for name, held in cells.items()}
     data = {name: held.tolist() if held.dtype == object else held for name, held in cells.items()}
     try:
         return nw.from_dict(data, backend=library).to_native()  # type: ignore[arg-type]
@@ -80,3 +92,18 @@ def frame_of_cells(cells: Mapping[str, NDArray[Any]], library: str) -> object:
             f"{library} has no frame for these rows: {why}",
             hint="levels of a column should be of one type; or fit on an array",
         ) from None
+
+
+FIRST, LAST = -719_162.0, 2_932_896.0
+"""Days of the years 1 and 9999, the first and the last of the calendar, since 1970."""
+MILLISECONDS = 86_400_000.0
+"""Of a day."""
+
+
+def _dates(days: NDArray[Any]) -> NDArray[np.datetime64]:
+    """Return days since 1970 as dates; blank ones as no date."""
+    held = np.clip(days.astype(np.float64), FIRST, LAST)
+    blank = np.isnan(held)
+    found = np.where(blank, 0.0, np.round(held * MILLISECONDS)).astype("datetime64[ms]")
+    found[blank] = np.datetime64("NaT")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,14 +55,27 @@ def table_of_frame(data: object) -> Table:
     if dtypes <= {nw.Float64()} or dtypes <= {nw.Float32()}:
         matrix = frame.to_numpy()
         if matrix.dtype in FLOATS:
-            return table_of_array(matrix, names)
-    columns, levels, whole = [], [], []
+            return replace(table_of_array(matrix, names), bare=(True,) * matrix.shape[1])
+    columns, levels, whole, bare = [], [], [], []
     for j, series in enumerate(frame.iter_columns()):
         column, declared = _column_of_series(series, place_of(j, names))
         columns.append(column)
         levels.append(declared)
         whole.append(series.dtype.is_integer() or _may_be_integers(series, column))
-    return table_of_columns(columns, names, tuple(levels), whole)
+        bare.append(column[0] == NUMBER and not _holds_dates(series))
+    found = table_of_columns(columns, names, tuple(levels), whole)
+    return replace(found, bare=tuple(bare)) if any(bare) else found
+
+
+def _holds_dates(series: Any) -> bool:
+    """Whether a column that is read as numbers has dates or times, by its type or its cells."""
+    if series.dtype.is_numeric():
+        return False
+    if series.dtype.is_temporal():
+        return True
+    from suffice.rows.typed_dates import are_dates
+
+    return are_dates({type(cell) for cell in series.to_list() if not is_blank(cell)})
 
 
 def _in_memory(native: object) -> Any:

@@ -42,7 +42,8 @@ class Table:
     `names` is None for arrays; `levels` holds, per column, the levels that the frame declares.
     `whole` says, per column, whether its type holds whole numbers only (None: none does). Where
     doubles cannot tell them apart it has the numbers themselves in place of True: integers, or
-    Python's own with None for blanks.
+    Python's own with None for blanks. `bare` says which columns a frame types as numbers: no date
+    by its type is one, and no text that stands for a number (None: nobody has said so).
 
     >>> from suffice.rows import read_table
     >>> table = read_table([[1, 2.5], [3, None]])
@@ -59,6 +60,7 @@ class Table:
     names: tuple[str, ...] | None = None
     levels: tuple[tuple[Label, ...] | None, ...] | None = None
     whole: tuple[Whole, ...] | None = None
+    bare: tuple[bool, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -99,6 +101,7 @@ class Table:
             self.names,
             self.levels,
             whole,
+            self.bare,
         )
 
     def take(self, columns: Sequence[int]) -> Table:
@@ -113,6 +116,7 @@ class Table:
             None if self.names is None else tuple(self.names[place] for place in places),
             None if self.levels is None else tuple(self.levels[place] for place in places),
             None if self.whole is None else tuple(self.whole[place] for place in places),
+            None if self.bare is None else tuple(self.bare[place] for place in places),
         )
 
 

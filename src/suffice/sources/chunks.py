@@ -179,6 +179,7 @@ class ColumnTable(Table):
             "names": names,
             "levels": None,
             "whole": whole,
+            "bare": None,
         }
         for name, value in held.items():
             object.__setattr__(table, name, value)

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
-from suffice.columns.spellings.spelling import spelling_of
+from suffice.columns.spellings.spelling import read_cells, spelling_of
 from suffice.errors import NotANumber, NotFinite
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
@@ -153,6 +153,9 @@ class ArrowTable:
 
                 text = ["" if cell is None else str(cell) for cell in values]
                 values = typed_cells(text, kind, field.name, line)
+            elif found == NUMBER and spelling is not None and spelling.is_serial:
+                values = self._serial(values, spelling, field.name, start)
+                is_whole = False
             elif found == NUMBER and values.dtype.kind == "f":
                 self._refuse_infinite(values, field.name, start)
             columns.append((str(kind) if found == CATEGORY else found, values))
@@ -168,6 +171,22 @@ class ArrowTable:
             cells = cells.cast(pa.float64())
         one = table_of_frame(pa.table({name: cells}))
         return one.kinds[0], one.exact(0), one.is_whole(0)
+
+    def _serial(
+        self, values: NDArray[np.generic], spelling: Spelling, name: str, start: int
+    ) -> NDArray[np.generic]:
+        """Return numbers that stand for dates as these; columns of a type of dates stay."""
+        if name in self.dates:
+            return values
+
+        def refusal(row: int) -> NotANumber:
+            return NotANumber(
+                f"{self.name}, row {start + row}, {name}: {values[row]!s:.60} does not match the "
+                f"notation of its column: {spelling.words}",
+                hint="give the column a type of dates, or leave the cell empty",
+            )
+
+        return read_cells(values.tolist(), spelling, refusal)
 
     def _refuse_type(self, field: ArrowField) -> None:
         types = self._pa.types

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
     """Return a table whose columns of text are read by their spelling; typed ones stay.
 
+    A number that a frame has in a column of dates that are numbers is such a date, as in a text.
+
     Parts of dates that are columns of their own stand behind the others.
 
     >>> import numpy as np
@@ -33,16 +35,16 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
            [  nan]])
     """
     names = table.names
-    if names is None or not any(
-        name in spellings and (kind == CATEGORY) != (spellings[name].kind == CATEGORY)
-        for name, kind in zip(names, table.kinds, strict=True)
-    ):
+    if names is None:
+        return with_date_parts(table, spellings)
+    asked = [_is_asked(table, j, spellings.get(name)) for j, name in enumerate(names)]
+    if not any(asked):
         return with_date_parts(table, spellings)
     columns: list[tuple[str, Any]] = []
     whole: list[Any] = []
     for j, (name, kind) in enumerate(zip(names, table.kinds, strict=True)):
         spelling = spellings.get(name)
-        if spelling is None or (kind == CATEGORY) == (spelling.kind == CATEGORY):
+        if spelling is None or not asked[j]:
             columns.append((kind, table.column(j)))
             whole.append(False if table.whole is None else table.whole[j])
         else:
@@ -52,6 +54,15 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
     levels = None if found.cells is None else table.levels
     read = replace(found, levels=levels, whole=None if table.whole is None else tuple(whole))
     return with_date_parts(read, spellings)
+
+
+def _is_asked(table: Table, column: int, spelling: Spelling | None) -> bool:
+    """Whether the cells of a column stand for something else."""
+    if spelling is None:
+        return False
+    if (table.kinds[column] == CATEGORY) != (spelling.kind == CATEGORY):
+        return True
+    return spelling.is_serial and table.bare is not None and table.bare[column]
 
 
 def _cells(cells: list[object], spelling: Spelling, name: str) -> object:

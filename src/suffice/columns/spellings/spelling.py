@@ -103,6 +103,23 @@ class Spelling:
         value = found.value(self.decimal) if same else None
         return value if value is None else sign * value
 
+    @property
+    def is_serial(self) -> bool:
+        """Whether dates are written as numbers."""
+        return self.date == SERIAL
+
+    def number(self, value: float) -> float | None:
+        """Return what a typed number stands for; None for one that is no date, among dates.
+
+        >>> Spelling("number", date="number").number(45296.0), Spelling("number").number(2.5)
+        (19727.0, 2.5)
+        """
+        if not self.is_serial or not math.isfinite(value):
+            return value
+        from suffice.columns.spellings.written_dates import serial_date
+
+        return serial_date(value)
+
     def _truth(self, cell: str) -> float | None:
         if cell in TRUTHS:
             return float(TRUTHS[cell])
@@ -120,7 +137,7 @@ class Spelling:
         from suffice.columns.spellings.written_dates import serial_date, written_date
 
         found = written_date(cell)
-        if self.date == SERIAL:
+        if self.is_serial:
             if found is not None:  # what nobody can read in two ways
                 return found.days[0] if len(set(found.days)) == 1 and not found.clock else None
             number = written_number(cell)
@@ -300,7 +317,7 @@ def read_cells(
         if cell is None or (isinstance(cell, str) and is_blank(cell))
         else spelling.value(cell)
         if isinstance(cell, str)
-        else float(cell)
+        else spelling.number(float(cell))
         if isinstance(cell, Real)
         else None
         for cell in set(cells)

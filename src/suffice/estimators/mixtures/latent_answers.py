@@ -179,7 +179,10 @@ class LatentAnswers:
         def answer(rows: Any) -> Any:
             each = [None] if draws is None else [rng] * int(draws)
             tables = [filled(learned.model, rows, one) for one in each]
-            return [rows_given_back(one, product, columns, learned.frame) for one in tables]
+            return [
+                rows_given_back(one, product, columns, learned.frame, dated=learned.dated)
+                for one in tables
+            ]
 
         found = learned.asked(X, answer)
         return found[0] if draws is None else found

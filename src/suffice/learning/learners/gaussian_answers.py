@@ -51,7 +51,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
 
     def given_back(self, rows: FloatArray) -> Any:
         """Return rows as the user gave them."""
-        return back_to_frame(self.columns, rows, self.frame)
+        return back_to_frame(self.columns, rows, self.frame, self.dated)
 
     def sample(
         self,

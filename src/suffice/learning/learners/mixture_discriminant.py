@@ -269,7 +269,7 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
 
     def given_back(self, rows: FloatArray) -> Any:
         """Return rows as the user gave them."""
-        return back_to_frame(self.columns, rows, self.frame)
+        return back_to_frame(self.columns, rows, self.frame, self.dated)
 
     def sample(
         self,

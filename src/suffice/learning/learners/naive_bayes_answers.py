@@ -98,7 +98,8 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
     def given_back(self, rows: Any) -> object:
         """Return rows as the user gave them: levels as they were."""
         blank = self.model.blank
-        return rows_given_back(rows, self.learner.chosen.product, self.columns, self.frame, blank)
+        product = self.learner.chosen.product
+        return rows_given_back(rows, product, self.columns, self.frame, blank, self.dated)
 
     def sample(
         self,
@@ -277,7 +278,12 @@ def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
 
 
 def rows_given_back(
-    rows: Blocks, product: Product, columns: Any, library: Any, blank: Sequence[int] = ()
+    rows: Blocks,
+    product: Product,
+    columns: Any,
+    library: Any,
+    blank: Sequence[int] = (),
+    dated: Collection[str] = (),
 ) -> Any:
     """Return drawn rows: a frame of the library that was read, or an array.
 
@@ -296,7 +302,7 @@ def rows_given_back(
     cells = [found[j] for j in range(len(kinds))]
     if library is None or not columns.named:
         return _array(cells)
-    return frame_of_cells(dict(zip(columns.names, cells, strict=True)), library)
+    return frame_of_cells(dict(zip(columns.names, cells, strict=True)), library, dated)
 
 
 def _sparse_array(rows: SparseRows) -> object:

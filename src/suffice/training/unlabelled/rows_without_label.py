@@ -101,7 +101,9 @@ def _rows_of(more: object, rows: TrainingRows, reading: TableReading) -> Table:
         chunk = source.some(source.wanted(names=names), MOST)
         if chunk is None:
             raise BadRows(f"{source.name} has no rows", hint="there is nothing to learn from")
-        table = chunk.table
+        # Nobody has read its texts yet: numbers are what the file has.
+        bare = tuple(name not in source.dates for name in names)
+        table = replace(chunk.table, bare=bare)
     held = table.names or tuple(f"x{j}" for j in range(table.width))
     lacking = [name for name in names if name not in held]
     if lacking:
