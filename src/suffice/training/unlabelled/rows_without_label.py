@@ -81,6 +81,7 @@ def _rows_of(more: object, rows: TrainingRows, reading: TableReading) -> Table:
     """Read a table of rows without a label; a column of labels, if it has one, is not looked at."""
     from suffice.sources import open_source
     from suffice.sources.local import LocalSource
+    from suffice.sources.sql.source import SqlSource
 
     names = rows.names
     if hasattr(more, "columns") or isinstance(more, np.ndarray):
@@ -101,8 +102,9 @@ def _rows_of(more: object, rows: TrainingRows, reading: TableReading) -> Table:
         chunk = source.some(source.wanted(names=names), MOST)
         if chunk is None:
             raise BadRows(f"{source.name} has no rows", hint="there is nothing to learn from")
-        # Nobody has read its texts yet: numbers are what the file has.
-        bare = tuple(name not in source.dates for name in names)
+        # Nobody has read its texts yet: numbers are what the file has. In databases they are days.
+        typed = isinstance(source, SqlSource)
+        bare = tuple(not typed and name not in source.dates for name in names)
         table = replace(chunk.table, bare=bare)
     held = table.names or tuple(f"x{j}" for j in range(table.width))
     lacking = [name for name in names if name not in held]
