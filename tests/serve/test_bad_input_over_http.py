@@ -203,7 +203,8 @@ def test_rows_that_never_were_in_the_file_leave_a_state_that_can_be_opened(
         before = ask.post(f"{place}/predict", {"rows": rows}).json
         found = ask.post(f"{place}/forget?file=true", strange)
         assert found.status == 409, found.body
-        assert "never learned" in found.json["detail"]
+        assert "forgetting would leave" in found.json["detail"]
+        assert "negative variance" in found.json["detail"]
         assert ask.post(f"{place}/predict", {"rows": rows}).json == before
         assert ask.post(f"{place}/forget?file=true", real).status == 200
         after = ask.post(f"{place}/predict", {"rows": rows}).json
