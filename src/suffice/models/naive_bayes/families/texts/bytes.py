@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.asked_of_families import EstimatedColumns
     from suffice.models.notes import Note
     from suffice.models.text.language import Language, LanguageLaws
-    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.rows import FloatArray, IntArray
     from suffice.rows.text_cells import TextCells
     from suffice.statistics.keyed_counts import NgramCounts
 
@@ -73,12 +73,6 @@ class TextBytes(TextFamily):
         from suffice.models.text.language import Language  # who reads no bytes needs it not
 
         return Language(self.order, self.limit)
-
-    def read(self, table: Table, columns: Sequence[int], *, learning: bool = True) -> TextCells:
-        """Return the texts of these columns; a text without a byte is a blank cell."""
-        found = TextFamily.read(self, table, columns, learning=learning)
-        found.cells[found.cells == ""] = None
-        return found
 
     def starts(self, block: TextCells, column: int) -> list[bytes]:
         """Return the first bytes of each text: one more than is looked at, where it goes on."""
