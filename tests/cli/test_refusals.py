@@ -261,7 +261,7 @@ def test_wrong_usage_ends_with_two(run: Any, flowers: Path) -> None:
         done = run(*arguments)
         assert done.code == 2, arguments
         assert done.err.startswith("error: ")
-        assert "Hint: suffice" in done.err
+        assert "Hint: see suffice" in done.err
 
 
 def test_a_model_is_no_table_and_a_table_is_no_model(

@@ -94,7 +94,7 @@ def test_a_place_that_cannot_be_written_is_one_line_and_a_hint(
 
 def test_wrong_usage_is_told_apart_from_a_refusal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--colour"]) == 2
-    assert "Hint: suffice demo --help" in capsys.readouterr().err
+    assert "Hint: see suffice demo --help" in capsys.readouterr().err
     assert main([]) == 2
     assert "Commands:" in capsys.readouterr().err
     assert main(["--version"]) == 0
