@@ -587,6 +587,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     "model has other families than the settings ask for": (
         "Bernoulli", {}, ("", ("model", "product", "families", 0, "threshold"), 2.0),
     ),
+    "is one of factors that its settings do not ask for, or is none": (
+        "shared", {"factors": 1}, None,
+    ),
     "model has other priors than its settings": (
         "shared", {"priors": {"a": 0.8, "b": 0.1, "c": 0.1}}, None,
     ),

@@ -76,6 +76,10 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator not in ("NaiveBayes", LATENT) and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
+    if name_of(model) == "GenerativeModel":
+        factors = name_of(model.densities) == "FactorNormals"
+        if factors != (settings.get("factors") is not None):
+            raise refusal("model", "is one of factors that its settings do not ask for, or is none")
     if (estimator == LATENT) != (name_of(state.get("latent")) == "LatentRecord"):
         raise refusal("latent", "is not there, or belongs to another estimator")
     for name, record in HIDDEN.items():
