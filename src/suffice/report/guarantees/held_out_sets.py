@@ -147,7 +147,7 @@ def sets_section(found: HeldOutSets | None) -> str:
     return (
         "<p>A prediction set holds the classes that cannot be ruled out: one where the model "
         "is sure, several where it is not. Every row was held out and compared with the others by "
-        f"the probabilities of {name(found.model)}; “held” is the share of sets with the "
+        f"the model's probabilities ({name(found.model)}); “held” is the share of sets with the "
         f"true class in them.{least}</p>{every}"
         f"<details><summary>Class by class</summary>{own}</details>"
         '<p class="soft">The coverage is that of all rows together, and holds for new rows that '
