@@ -64,7 +64,6 @@ def audit_section(found: Audit | None) -> str:
             for row in found.table.rows[:SHOWN]
         ],
         figures=(0, 3),
-        kind="stacked",
     )  # fmt: skip
     count = len(found.table.rows)
     more = f" The first {SHOWN} of {count:,} are listed." if count > SHOWN else ""
