@@ -15,7 +15,6 @@ from suffice.errors import (
 from suffice.models.gaussian.floors import CLASS_FLOOR, degrees_of_freedom
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
-from suffice.statistics.class_weights import class_weights
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
 
@@ -52,6 +51,8 @@ def forgotten(
     if left.weight == 0.0:
         return left
     if isinstance(left, WithRows):
+        from suffice.statistics.class_weights import class_weights  # nothing else here needs it
+
         left.sample.refuse_excess(dict(zip(left.labels, class_weights(left).tolist(), strict=True)))
     losses = visible_losses(left)
     if exempt is not None:
