@@ -194,20 +194,20 @@ class Reliability:
 
     Parameters
     ----------
-    predicted : ndarray of float
+    predicted : ndarray (b,) of float
         The mean probability that was given.
-    observed : ndarray of float
+    observed : ndarray (b,) of float
         The share of rows in which it came true.
-    low : ndarray of float
-        Ends of Wilson's interval for that share, at `level`.
-    high : ndarray of float
-        Ends of Wilson's interval for that share, at `level`.
-    rows : ndarray of float
+    low : ndarray (b,) of float
+        The lower end of Wilson's interval for that share, at `level`.
+    high : ndarray (b,) of float
+        The upper end of Wilson's interval for that share, at `level`.
+    rows : ndarray (b,) of float
         How many rows there are, each counted with its weight.
     of : str
         Whose probability: that of one class, or of the likeliest one.
     level : float, default=0.95
-        TODO.
+        The confidence level of the intervals.
 
     See Also
     --------
