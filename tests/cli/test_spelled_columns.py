@@ -111,6 +111,26 @@ def test_every_command_reads_what_people_write_as_the_plain_table(
     assert run("predict", files[people], people, "--proba").out == pytest.approx(answers[0])
 
 
+@pytest.mark.slow
+def test_explain_shows_cells_as_the_table_has_them(run: Any, tmp_path: Path) -> None:
+    columns = as_people_write(plain_columns())
+    days = [f"{1 + place % 28:02d}.{1 + place % 12:02d}.2024" for place in range(SIZE)]
+    table = write(tmp_path / "people.csv", {"day": days, **columns})
+    model = tmp_path / "m.suffice"
+    assert run("fit", table, "-t", "y", "--model", "gda", "-o", model).code == 0
+    for place in (0, 3, 5):  # two of them with a blank cell
+        said = run("explain", model, table, "--row", place + 1, "--most", 50).out
+        shown = dict(line.split(None, 1)[1].split(" = ", 1) for line in said.splitlines()[2:])
+        day, month = 1 + place % 28, 1 + place % 12
+        assert shown["day"] == f"2024-{month:02d}-{day:02d}"
+        blank = {"price": place == 3, "member": place == 5}
+        assert shown.get("member", "blank") == ("blank" if blank["member"] else columns["member"][place])
+        assert shown["share"] == columns["share"][place].replace(" ", "").replace(".0%", "%")
+        assert ("price" not in shown) == blank["price"]  # a blank number says nothing
+        assert "." not in shown["saldo"]
+        assert abs(float(shown["saldo"].replace(",", ".")) - plain_columns()["saldo"][place]) < 0.01
+
+
 def test_json_numbers_are_what_they_are_whatever_texts_have(
     tables: tuple[Path, Path], run: Any, tmp_path: Path
 ) -> None:

@@ -84,6 +84,11 @@ class Saved:
         model = self.model
         return model.offers(what) if isinstance(model, Learned) else hasattr(model, what)
 
+    def written(self, name: str, cell: object) -> object:
+        """Return a cell of a column as the table has it: a date, a decimal comma, yes and no."""
+        spelling = self.notes.spellings.get(name)
+        return cell if spelling is None else spelling.written(cell, self.decimals.get(name))
+
     def learn(self, rows: Table, labels: NDArray[np.generic]) -> None:
         """Learn more rows."""
         model = self.model

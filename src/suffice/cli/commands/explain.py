@@ -61,7 +61,7 @@ def explain(
     """
     from suffice.cli.terminal.messages import note, say
     from suffice.cli.terminal.outputs import check_printed
-    from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.printed_rows import plain, print_json
     from suffice.training.saved_models import load_saved
     from suffice.training.target_labels import label_named
 
@@ -81,7 +81,8 @@ def explain(
         if as_json:
             found.append(_content(number, one, cells))
         else:
-            say("\n".join(_lines(number, one, cells, most)))
+            written = {name: saved.written(name, plain(cell)) for name, cell in cells.items()}
+            say("\n".join(_lines(number, one, written, most)))
     if as_json:
         print_json(found)
     if rest:

@@ -76,7 +76,7 @@ def sample(
     for start in range(0, size, step):
         X, y = drawn_rows(saved, min(step, size - start), chosen, rng, bounded=bounded)
         cells = [
-            _written(rounded(column, saved.decimals.get(name)), saved, name)
+            [saved.written(name, cell) for cell in rounded(column, saved.decimals.get(name))]
             for name, column in zip(names, _cells(X, len(names)), strict=True)
             if name in shown
         ]
@@ -89,14 +89,6 @@ def _texts(saved: Saved) -> list[str]:
     pairs = () if product is None else zip(product.families, product.columns, strict=True)
     names = saved.columns.names
     return [names[j] for family, group in pairs if family.cells_are_texts for j in group]
-
-
-def _written(cells: list[object], saved: Saved, name: str) -> list[object]:
-    """Return drawn cells as the table has them."""
-    spelling = saved.notes.spellings.get(name)
-    if spelling is None:
-        return cells
-    return [spelling.written(cell, saved.decimals.get(name)) for cell in cells]
 
 
 def _cells(rows: Any, width: int) -> list[list[object]]:
