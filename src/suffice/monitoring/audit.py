@@ -133,8 +133,8 @@ class Audit:
         found += [f"column {leak.column}: {leak.why}" for leak in self.leaks]
         if self.strangers:
             found.append(
-                f"{len(self.strangers)} rows look like none of the classes (p < {STRANGE:g}; "
-                f"{STRANGE * len(self.odds):.2g} expected)"
+                f"rows that look like none of the classes (p < {STRANGE:g}): "
+                f"{len(self.strangers)}, {STRANGE * len(self.odds):.2g} expected"
             )
         return [*found, *self.notes]
 
