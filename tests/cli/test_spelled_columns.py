@@ -124,7 +124,9 @@ def test_explain_shows_cells_as_the_table_has_them(run: Any, tmp_path: Path) -> 
         day, month = 1 + place % 28, 1 + place % 12
         assert shown["day"] == f"2024-{month:02d}-{day:02d}"
         blank = {"price": place == 3, "member": place == 5}
-        assert shown.get("member", "blank") == ("blank" if blank["member"] else columns["member"][place])
+        assert shown.get("member", "blank") == (
+            "blank" if blank["member"] else columns["member"][place]
+        )
         assert shown["share"] == columns["share"][place].replace(" ", "").replace(".0%", "%")
         assert ("price" not in shown) == blank["price"]  # a blank number says nothing
         assert "." not in shown["saldo"]

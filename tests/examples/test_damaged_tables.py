@@ -20,9 +20,9 @@ from pyarrow import ipc, parquet
 import suffice
 from suffice.errors import BadFile, BadRows, NotANumber
 from suffice.sources import open_source
-from suffice.tables import json_lines as json_tables
 from suffice.tables.allowances import MOST_COLUMNS
 from suffice.tables.csv import table as csv_tables
+from suffice.tables.json import lines as json_tables
 from suffice.tables.table_file import open_table
 from tests.reference.damaged_tables import FORMATS, READ, arrow_columns, seeds, tally
 from tests.searches import quick

@@ -8,12 +8,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
 from suffice.errors import BadFile, BadRows, NotANumber, NotFinite, SufficeError
-from suffice.tables import json_arrays
+from suffice.tables.json import arrays
 from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
@@ -132,6 +133,26 @@ def test_json_lines_may_mention_what_they_like_in_any_order(tmp_path: Path) -> N
     assert cells_of_json(path) == ["9" * 300, "12345678901234567890"]  # codes
 
 
+@pytest.mark.parametrize("array", [False, True])
+def test_objects_inside_of_objects_are_columns_with_both_names(array: bool, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"id": 1, "customer": {"age": 31, "home": {"city": "Ulm {x}"}}, "none": {}},
+        {"id": 2, "customer": None},
+        {"customer": {"home": {"city": "\u00e4", "zip": "007"}, "age": 2.5}, "id": 3},
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(rows) if array else "\n".join(map(json.dumps, rows)), "utf-8")
+    table = open_table(path)
+    assert table.names == (
+        "id", "customer.age", "customer.home.city", "customer", "customer.home.zip"
+    )  # fmt: skip
+    (chunk,) = table.chunks(["customer.age", "customer.home.city", "customer.home.zip"])
+    assert chunk.column(0).tolist() == pytest.approx([31.0, np.nan, 2.5], nan_ok=True)
+    assert chunk.column(1).tolist() == ["Ulm {x}", None, "ä"]
+    theirs = pd.json_normalize(rows)
+    assert set(theirs.columns) - {"none"} == set(table.names)
+
+
 def cells_of_json(path: Path) -> list[Any]:
     return [c for chunk in open_table(path).chunks(["a"]) for c in chunk.column(0).tolist()]
 
@@ -140,7 +161,11 @@ def cells_of_json(path: Path) -> list[Any]:
     ("content", "problem"),
     [
         ('{"a": [1]}\n', "line 1, a: a list is not a cell"),
-        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2, a: a dict is not a cell"),
+        ('{"a": 1}\n{"a": {"b": [2]}}\n', "line 2, a.b: a list is not a cell"),
+        ('{"a": {"b": 1}}\n{"a.b": 1, "a": {"b": 2}}\n', "line 2: the name 'a.b' is repeated"),
+        ('{"a": {"b": 1, "b": 2}}\n', "line 1: the name 'b' is repeated"),
+        ('{"a":' * 17 + "1" + "}" * 17, "line 1, (a.)+: objects are nested more than 16 deep"),
+        ('{"a":' * 9999 + "1" + "}" * 9999, "line 1: lists or objects are nested too deeply"),
         ('{"a": 1}\n[2]\n', r"line 2: '\[2\]' is not an object"),
         ('{"a": 1}{"a": 2}\n', "line 1: Extra data"),
         ('{"a": 1}\n{"a": \n', "line 2: Expecting value"),
@@ -197,8 +222,8 @@ def test_an_array_that_is_no_table_is_refused_by_its_line(
 def test_an_object_that_never_ends_is_not_read_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_arrays, "LONGEST_RECORD", 1 << 12)
-    monkeypatch.setattr(json_arrays, "BLOCK", 1 << 10)
+    monkeypatch.setattr(arrays, "LONGEST_RECORD", 1 << 12)
+    monkeypatch.setattr(arrays, "BLOCK", 1 << 10)
     path = tmp_path / "a.json"
     path.write_text('[{"a": "' + "x" * (1 << 20))
     with pytest.raises(BadRows, match="line 1: Unterminated string"):

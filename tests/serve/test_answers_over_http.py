@@ -199,3 +199,34 @@ def test_addresses_methods_and_kinds_that_are_not_there(flower_files: tuple[Path
         assert ask.post(f"{path}?proba=1", {"rows": ROWS[:1]}).status == 422
         without = ask.post(f"{path}?probabilities=false", {"rows": ROWS[:1]}).json
         assert set(without) == {"classes", "predictions"}
+
+
+def test_records_with_objects_inside_are_rows_of_their_joined_names(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    ages = np.round(rng.normal(30 + 9 * (np.arange(60) % 2)), 3).tolist()
+    rows: list[dict[str, Any]] = [
+        {"customer": {"age": age, "plan": "ab"[i % 3 > 1]}, "y": ("yes", "no")[i % 2]}
+        for i, age in enumerate(ages)
+    ]
+    table = tmp_path / "rows.jsonl"
+    table.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    path = tmp_path / "nested.suffice"
+    suffice.train(table, target="y", model="naive-bayes").save(path)
+    asked: list[Any] = [{"customer": row["customer"]} for row in rows[:7]]
+    flat = [{f"customer.{name}": cell for name, cell in row["customer"].items()} for row in asked]
+    with served(path) as ask:
+        predict = "/v1/models/nested/predict"
+        expected = ask.post(predict, {"rows": flat})
+        assert expected.status == 200, expected.body
+        assert ask.post(predict, {"rows": asked}).json == expected.json
+        assert ask.post(predict, {"rows": [*asked[:3], *flat[3:]]}).json == expected.json
+        assert (
+            ask.post(predict, {"rows": asked[:1]}).json["predictions"]
+            == (expected.json["predictions"][:1])
+        )
+        wrong = ask.post(predict, {"rows": [{"customer": {"age": [3], "plan": "a"}}]})
+        assert wrong.status == 422
+        assert "a list is not a cell" in wrong.json["detail"]
+        lacking = ask.post(predict, {"rows": [{"customer": {"age": 3}}]})
+        assert lacking.status == 422
+        assert "customer.plan" in lacking.json["detail"]

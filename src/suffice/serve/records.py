@@ -16,6 +16,7 @@ from suffice.errors import BadRows, ColumnMismatch, listed
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER, object_array
 from suffice.rows.tables import Table, table_of_columns
 from suffice.tables.csv.typed_cells import typed_cells
+from suffice.tables.json.nested_objects import BETWEEN, flat
 from suffice.tables.table_file import missing_columns
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class RowReader:
             raise BadRows(f"{THE_ROWS} has no rows", hint="give at least one")
         first = rows[0]
         if isinstance(first, dict):
+            rows = self._flat(rows)
             mentioned = self._mentioned(rows)
             return self._read(
                 len(rows), mentioned,
@@ -182,6 +184,16 @@ class RowReader:
         return self._read(
             size, tuple(given), lambda some: [given[name][some] for name in self.names]
         )
+
+    def _flat(self, rows: Sequence[Any]) -> Sequence[Any]:
+        """Return records without objects in them, where the model has columns inside of objects."""
+        wanted = {name for name in self.names if BETWEEN in name}
+        if not wanted:
+            return rows
+        return [
+            flat(row, f"row {i}") if isinstance(row, dict) and not wanted <= row.keys() else row
+            for i, row in enumerate(rows)
+        ]
 
     def _mentioned(self, rows: Sequence[object]) -> tuple[str, ...]:
         """Return the names of all records; each column of the model is among them."""

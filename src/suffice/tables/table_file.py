@@ -188,11 +188,11 @@ def open_table(
     )
     start = b"".join(held.beginning.lstrip(b"\xef\xbb\xbf").split())[:2]
     if start[:1] == b"{":
-        from suffice.tables.json_lines import JsonTable
+        from suffice.tables.json.lines import JsonTable
 
         return TableFile(JsonTable(held, expected=expected if once and held.is_live else None))
     if start in (b"[{", b"[]"):
-        from suffice.tables.json_arrays import JsonArrayTable
+        from suffice.tables.json.arrays import JsonArrayTable
 
         return TableFile(JsonArrayTable(held, expected=expected if once and held.is_live else None))
     told = partial(warn, category=GuessedTable) if on_guess is None else on_guess

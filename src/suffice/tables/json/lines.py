@@ -12,6 +12,7 @@ from suffice.errors import BadFile, BadRows
 from suffice.rows.cells import CATEGORY
 from suffice.tables.allowances import MOST_COLUMNS, too_wide
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows
+from suffice.tables.json.nested_objects import flat
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -115,10 +116,16 @@ class JsonTable(TextRows):
                         f"{self.name}, line {line}: {given.strip()!r:.40} is not an object",
                         hint='one row per line: {"size": 1.5, "colour": "red"}',
                     )
-                if "\\u" in given:
-                    self.refuse_halves(row, line)
-                yield line, row
+                yield line, self.whole_row(row, line, given)
             yield None
+
+    def whole_row(self, row: dict[str, Any], line: int, given: str) -> dict[str, Any]:
+        """Return an object as a row, from the text that it was given as."""
+        if given.count("{") > 1:  # or in a text: nothing changes then
+            row = flat(row, f"{self.name}, line {line}")
+        if "\\u" in given:
+            self.refuse_halves(row, line)
+        return row
 
     def unreadable(self, line: int, error: Exception) -> BadRows:
         """Return the refusal of what is not an object."""
@@ -183,7 +190,8 @@ def _names_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _first_names(source: TableBytes) -> tuple[str, ...]:
     """Return the names that the first row mentions."""
     start = source.peek(1)[:LONGEST_RECORD].decode("utf-8-sig", errors="ignore").lstrip(" \t\r\n[")
-    with suppress(ValueError, RecursionError):  # the reader proper says what is wrong
+    with suppress(ValueError, RecursionError, BadRows):  # the reader proper says what is wrong
         row, _ = json.JSONDecoder(parse_constant=str, parse_int=str).raw_decode(start)
-        return tuple(row)[: MOST_COLUMNS + 1]
+        if isinstance(row, dict):
+            return tuple(flat(row, ""))[: MOST_COLUMNS + 1]
     return ()

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 from suffice.errors import BadRows
 from suffice.tables.csv.chunks import BLOCK, LONGEST_RECORD, TextLines, too_long
 from suffice.tables.encodings import OTHERWISE
-from suffice.tables.json_lines import JsonTable
+from suffice.tables.json.lines import JsonTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -122,7 +122,5 @@ class JsonArrayTable(JsonTable):
         assert isinstance(blocks, ArrayObjects)
         for rows in blocks.objects_found(self.unreadable):
             for line, row, text in rows:
-                if "\\u" in text:
-                    self.refuse_halves(row, line)
-                yield line, row
+                yield line, self.whole_row(row, line, text)
             yield None

@@ -1,0 +1,1 @@
+"""JSON: one object a line, arrays of objects, objects inside of objects."""
