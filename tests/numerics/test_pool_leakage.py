@@ -20,8 +20,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from suffice.models.pool.averages import LEAST, cross_fitted_pool
+from suffice.models.pool.averages import LEAST
 from suffice.models.pool.coding import Coding
+from suffice.models.pool.combined.combination import cross_fitted_pool
 from suffice.models.pool.folded_rows import FoldedRows
 from suffice.models.pool.members import FALLBACK, MEMBERS
 from suffice.rows import read_table

@@ -1,4 +1,4 @@
-"""Many small models of one table, and one answer: the linear pool."""
+"""Many small models of one table, and one answer: half their sum, half their product."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 class Pool(StatisticsClassifier):
-    """A pool of models, p(y | x) = Σ v_m p_m(y | x): the best answer on a small table.
+    """A pool of models, ½ Σ v_m p_m(y | x) + ½ · ∝ Π p_m(y | x)^a_m: the best on a small table.
 
     Members are naive Bayes with four laws a column, GDA as Student-t predictives, logistic
     regression, kernels, a forest of tallies and boosted trees; each averages over its settings
-    instead of choosing one. All are judged by rows that they have not seen, and their shares v
-    maximise the likelihood of those rows.
+    instead of choosing one. All are judged by rows that they have not seen; their shares v in
+    a sum and their exponents a in a product are those that suit these rows best, and the answer is
+    half of each.
 
     Parameters
     ----------
@@ -38,7 +39,9 @@ class Pool(StatisticsClassifier):
     Attributes
     ----------
     weights_ : dict
-        {member: share in the answer}.
+        {member: share in the sum}.
+    exponents_ : dict
+        {member: exponent in the product}; 0 of members that do not answer.
     log_losses_ : dict
         {member: judged log-loss in nats a row}.
     log_loss_, accuracy_ : float
@@ -128,9 +131,20 @@ class Pool(StatisticsClassifier):
 
     @property
     def weights_(self) -> dict[str, float]:
-        """The share of each member in the answer."""
+        """The share of each member in the sum, half of the answer."""
         model = self._now().model
         return dict(zip(model.members, model.shares.tolist(), strict=True))
+
+    @property
+    def exponents_(self) -> dict[str, float]:
+        """The exponent of each member in the product, the other half of the answer.
+
+        All are 0 in pools of older files, whose answer is the sum alone.
+        """
+        model = self._now().model
+        if model.exponents is None:
+            return dict.fromkeys(model.members, 0.0)
+        return dict(zip(model.members, model.exponents.tolist(), strict=True))
 
     @property
     def texts_(self) -> dict[str, float]:

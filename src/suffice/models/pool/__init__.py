@@ -1,1 +1,1 @@
-"""Many small models of the same rows, and one answer: the linear pool."""
+"""Many small models of the same rows, and one answer: half their sum, half their product."""

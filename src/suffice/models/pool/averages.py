@@ -1,4 +1,4 @@
-"""Averages instead of choices: over temperatures, over grids of settings, over members."""
+"""Averages instead of choices: over temperatures and over grids of settings."""
 
 from __future__ import annotations
 
@@ -22,19 +22,6 @@ NEGLIGIBLE = 1e-4
 LEFT_OUT = 0.01
 """The share of an average that answers may leave out, its smallest parts: no probability moves by
 more, and grids have many such parts."""
-PRIOR_ROWS = 1.0
-"""Rows that the members of a pool share beforehand. With 5, as in the first trials, members that
-help nobody keep a tenth of a pool of 50 rows: log-loss .456, with 1 .446 (135 draws, 45 tables)."""
-FALLBACK_ROWS = 6.0
-"""What the class shares have beforehand besides: this many rows, over the square of the weight
-outside the largest class. One row of a class among 25 cannot judge anybody (churn: .663, .469 with
-it, the class shares .462); from eight rows on it is worth less than PRIOR_ROWS over the members.
-Of 0, 6, 12, 24 the best on one half of the tables with 25 rows (.566 to .565), and on the other
-(.512 to .505); at 50 and 200 rows the means move by less than .001."""
-STEPS = 500
-"""Steps of EM for the shares, at most: a bound on the time, for EM may creep."""
-SETTLED = 1e-8
-"""Shares that move by less have settled."""
 
 
 def log_softmax(scores: FloatArray) -> FloatArray:
@@ -176,57 +163,3 @@ def at_temperatures(
         scores = log_priors + betas[beta] * log_densities[setting]
         found += by_setting[setting, beta] * softmax(scores)
     return found
-
-
-def prior_rows(count: int, fallback: int, codes: IntArray, weights: FloatArray) -> FloatArray:
-    """Return the rows (M,) that members have beforehand; `fallback` is where the class shares are.
-
-    >>> prior_rows(2, 1, np.array([0, 0, 0, 1]), np.ones(4)).tolist()
-    [0.5, 6.5]
-    """
-    totals = np.bincount(codes, weights)
-    found = np.full(count, PRIOR_ROWS / count)
-    found[fallback] += FALLBACK_ROWS / max(float(totals.sum() - totals.max()), 1.0) ** 2
-    return found
-
-
-def pool_shares(judged: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return the shares of members (M,) from judged probabilities of the true class (M, n).
-
-    They maximise Σ w log Σ_m v_m p_m, with `prior` rows (M,) that each member has beforehand, by
-    EM; the maximum is the only one.
-
-    >>> pool_shares(np.array([[0.9, 0.8], [0.1, 0.2]]), np.ones(2), np.full(2, 0.5)).round(2)
-    array([0.81, 0.19])
-    """
-    likely = np.maximum(judged, LEAST)
-    shares = np.full(len(likely), 1.0 / len(likely))
-    total = weights.sum() + prior.sum()
-    for _ in range(STEPS):
-        joint = shares[:, None] * likely
-        responsibilities = (joint / joint.sum(axis=0)) @ weights
-        new = (responsibilities + prior) / total
-        moved = np.abs(new - shares).max()
-        shares = new
-        if moved < SETTLED:
-            break
-    found: FloatArray = shares / shares.sum()
-    return found
-
-
-def cross_fitted_pool(
-    judged: FloatArray, codes: IntArray, weights: FloatArray, folds: IntArray, fallback: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the shares of members, and the pool's judged posterior (n, k), from theirs (M, n, k).
-
-    The shares that judge a fold are found on the other folds. `fallback` is the place of the class
-    shares among the members.
-    """
-    true = judged[:, np.arange(len(codes)), codes]
-    found = np.empty(judged.shape[1:])
-    for fold in range(int(folds.max()) + 1):
-        held = folds == fold
-        others = np.where(held, 0.0, weights)
-        shares = pool_shares(true, others, prior_rows(len(judged), fallback, codes, others))
-        found[held] = np.tensordot(shares, judged[:, held], axes=1)
-    return pool_shares(true, weights, prior_rows(len(judged), fallback, codes, weights)), found

@@ -9,8 +9,9 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import BadRows
-from suffice.models.pool.averages import LEAST, cross_fitted_pool
+from suffice.models.pool.averages import LEAST
 from suffice.models.pool.coding import Coding
+from suffice.models.pool.combined.combination import cross_fitted_pool
 from suffice.models.pool.folded_rows import FoldedRows
 from suffice.models.pool.members import FALLBACK, MEMBERS
 from suffice.models.pool.model import PoolModel, training_rows
@@ -115,7 +116,7 @@ class PoolLearner:
             judged[name] = member.judge(rows)
         posteriors = np.stack([one.posterior for one in judged.values()])
         fallback = list(judged).index(FALLBACK)
-        shares, posterior = cross_fitted_pool(posteriors, codes, weights, rows.folds, fallback)
+        combined, posterior = cross_fitted_pool(posteriors, codes, weights, rows.folds, fallback)
         beside = None
         if places:
             held = HeldTexts.of(whole, places)
@@ -130,13 +131,15 @@ class PoolLearner:
             totals,
             tuple(kinds),
             tuple(judged),
-            shares,
+            combined.shares,
             tuple(one.grid for one in judged.values()),
             losses,
             float(loss),
             float(right),
             sample=statistics.sample,
             texts=beside,
+            exponents=combined.exponents,
+            offsets=combined.offsets,
         )
         ready = {name: one.answer for name, one in judged.items() if one.answer is not None}
         known = model.knowing(coding, rows, ready)

@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.engines.threads import in_order, pinned
 from suffice.models.pool.coding import Coding
+from suffice.models.pool.combined.combination import Combination
 from suffice.models.pool.folded_rows import FoldedRows
 from suffice.models.pool.members import FALLBACK, MEMBERS
 from suffice.models.pool.texts import HeldTexts, PoolTexts, without_texts
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label, Table
     from suffice.statistics.row_sample import RowSample
 
-LEAST_SHARE = 0.01
-"""Members of a smaller share do not answer: the others' shares are raised instead. It moves no
-probability by more than .01 for each, and saves most of the time of an answer."""
 BLOCK = 1 << 21
 """Numbers (rows × columns × classes) that are in memory at a time when rows are answered: 16 MB,
 in a few copies."""
@@ -62,7 +60,7 @@ def training_rows(
 
 @dataclass(frozen=True, eq=False)
 class PoolModel:
-    """p(y | x) = Σ_m v_m p_m(y | x): decisions, and the rows that they are about.
+    """p(y | x) = ½ Σ_m v_m p_m(y | x) + ½ e^b_y Π_m p_m(y | x)^a_m / Σ: decisions, and their rows.
 
     labels, weights  the classes, and the weight of each in all rows that were learned
     kinds            "number", "boolean" or "category", one a column
@@ -73,6 +71,7 @@ class PoolModel:
     recipe           see RECIPE
     sample           the rows; None in a file, where they stand beside it
     texts            columns of texts, which no member reads; None where there are none
+    exponents, offsets   a, one a member, and b; None in older files, whose answer is the sum alone
     """
 
     labels: tuple[Label, ...]
@@ -87,6 +86,8 @@ class PoolModel:
     recipe: int = RECIPE
     sample: RowSample | None = None
     texts: TextsBeside | None = field(default=None, metadata={"later": True})
+    exponents: FloatArray | None = field(default=None, metadata={"later": True})
+    offsets: FloatArray | None = field(default=None, metadata={"later": True})
 
     @property
     def text_places(self) -> tuple[int, ...]:
@@ -128,18 +129,21 @@ class PoolModel:
                 return name
         return None
 
+    @property
+    def combination(self) -> Combination:
+        """How members are put together."""
+        return Combination(self.shares, self.exponents, self.offsets)
+
     @cached_property
-    def _answers(self) -> dict[str, tuple[float, Answer]]:
-        """The members that answer, with their shares; each learns again from the rows."""
-        used = self.shares >= LEAST_SHARE
-        total = float(self.shares[used].sum())
+    def _answers(self) -> dict[str, Answer]:
+        """The members that answer; each learns again from the rows."""
         ready = self._ready
         found = {}
-        for place in np.flatnonzero(used).tolist():
+        for place in self.combination.answering.tolist():
             name = self.members[place]
             with pinned():
                 answer = ready.get(name) or MEMBERS[name].ready(self._coded[1], self.grids[place])
-            found[name] = (float(self.shares[place]) / total, answer)
+            found[name] = answer
         return found
 
     @cached_property
@@ -154,17 +158,19 @@ class PoolModel:
 
     def posteriors(self, table: Table) -> dict[str, FloatArray]:
         """Return what each member that answers says: posteriors (n, k), by name; not of texts."""
-        return {name: self._posterior(table, {name: (1.0, answer)})
-                for name, (_, answer) in self._answers.items()}  # fmt: skip
+        return {name: self._posterior(table, [answer], Combination(np.ones(1)))
+                for name, answer in self._answers.items()}  # fmt: skip
 
     def posterior(self, table: Table, *, log: bool = False) -> FloatArray:
         """Return p(y | x) of rows (n, d), one column a class, or its logarithm."""
-        found = self._posterior(table, self._answers)
+        found = self._posterior(table, list(self._answers.values()), self.combination)
         if self.words is not None:
             found = self.words.posterior(table, found)
         return np.log(np.maximum(found, np.finfo(np.float64).tiny)) if log else found
 
-    def _posterior(self, table: Table, answers: dict[str, tuple[float, Answer]]) -> FloatArray:
+    def _posterior(
+        self, table: Table, answers: Sequence[Answer], combination: Combination
+    ) -> FloatArray:
         coding, training = self._coded
         table = without_texts(table, self.text_places)
         found = np.zeros((table.size, len(self.labels)))
@@ -173,8 +179,7 @@ class PoolModel:
 
         def answer_some(some: slice) -> None:
             new = training.new(coding.code(table.rows(some)))
-            for share, answer in answers.values():
-                found[some] += share * answer(new)
+            found[some] = combination.posterior([answer(new) for answer in answers])
 
         blocks = (slice(start, start + step) for start in range(0, table.size, step))
         with pinned():

@@ -14,12 +14,13 @@ from suffice.models.pool.averages import (
     tempered,
 )
 from suffice.models.pool.column_scores import log_shares
+from suffice.models.pool.combined.exponents import column_weights
 from suffice.models.pool.member import Judged
 
 if TYPE_CHECKING:
     from suffice.models.pool.folded_rows import FoldedRows, NewRows
     from suffice.models.pool.member import Answer
-    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray
 
 MOST_SCORES = 1 << 23
 """Numbers (rows × columns × classes) that column scores may hold, in each of up to six copies:
@@ -28,14 +29,6 @@ MOST_WORK = 3e8
 """Multiplications of one step of the weighted search, over all folds."""
 DEVIATIONS = (0.07, 0.25, 0.8)
 """τ: how far weights of columns may lie from their mean; averaged over. From the trials."""
-INTERCEPT_VARIANCE = 4.0
-"""Of the intercepts' prior: N(0, 2²)."""
-STEPS = 25
-"""Newton steps, at most: a bound on the time, for the loss is convex."""
-SETTLED = 1e-4
-"""Nats over all rows that a step must gain for another to follow."""
-HALVINGS = 15
-"""How often a step is halved that does not lower the loss enough."""
 
 
 class NaiveBayesMember:
@@ -146,80 +139,3 @@ def _answer(final: list[tuple[FloatArray, FloatArray]], grid: FloatArray) -> Ans
         return found
 
     return answer
-
-
-def column_weights(
-    scores: FloatArray,
-    codes: IntArray,
-    weights: FloatArray,
-    deviation: float,
-    start: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weights (d,) of columns, none negative, and intercepts (k,).
-
-    They minimise Σ w loss + Σ (w_j - w̄)²/(2τ²) + Σ b_c²/8, the mean w̄ being free, by Newton's
-    method on the weights that are above zero.
-
-    Parameters
-    ----------
-    scores : (n, d, k)
-        What columns say, centred over classes.
-    codes, weights : (n,)
-        Classes, and weights of the rows.
-    deviation : float
-        τ.
-    """
-    size, width, classes = scores.shape
-    by_class = scores.transpose(0, 2, 1)
-    rows = np.arange(size)
-    tallies = np.bincount(codes, weights, minlength=classes).astype(np.float64)
-    offsets = log_shares(tallies)
-    penalty = (np.eye(width) - 1.0 / max(width, 1)) / deviation**2 + 1e-6 * np.eye(width)
-    usual = np.full(width, 1.0 / np.sqrt(max(width, 1)))
-    theta = np.concatenate([usual if start is None else start, np.zeros(classes)])
-    design = np.concatenate(
-        [scores, np.broadcast_to(np.eye(classes), (size, classes, classes))], axis=1
-    )
-    roots = np.sqrt(weights)[:, None]
-
-    def value(theta: FloatArray) -> tuple[float, FloatArray]:
-        w, b = theta[:width], theta[width:]
-        log_posterior = log_softmax(by_class @ w + (offsets + b))
-        loss = -float(weights @ log_posterior[rows, codes])
-        return loss + 0.5 * float(w @ penalty @ w + b @ b / INTERCEPT_VARIANCE), log_posterior
-
-    loss, log_posterior = value(theta)
-    for _ in range(STEPS):
-        posterior = np.exp(log_posterior)
-        residuals = posterior.copy()
-        residuals[rows, codes] -= 1.0
-        residuals *= weights[:, None]
-        gradient = np.einsum("nc,njc->j", residuals, design)
-        gradient[:width] += penalty @ theta[:width]
-        gradient[width:] += theta[width:] / INTERCEPT_VARIANCE
-        spread = (design * (np.sqrt(posterior) * roots)[:, None]).transpose(1, 0, 2)
-        spread = spread.reshape(width + classes, -1)
-        centre = np.einsum("njc,nc->nj", design, posterior) * roots
-        hessian = spread @ spread.T - centre.T @ centre
-        hessian[:width, :width] += penalty
-        hessian[width:, width:] += np.eye(classes) / INTERCEPT_VARIANCE
-        free = np.ones(len(theta), dtype=bool)
-        free[:width] = (theta[:width] > 1e-12) | (gradient[:width] <= 0.0)
-        step = np.zeros(len(theta))
-        part = hessian[np.ix_(free, free)] + 1e-9 * np.eye(int(free.sum()))
-        step[free] = np.linalg.solve(part, gradient[free])
-        length = 1.0
-        for _ in range(HALVINGS):
-            moved = theta - length * step
-            moved[:width] = np.maximum(moved[:width], 0.0)
-            new, log_new = value(moved)
-            if new <= loss - 1e-4 * float(gradient @ (theta - moved)):
-                break
-            length *= 0.5
-        else:
-            break
-        gained = loss - new
-        theta, loss, log_posterior = moved, new, log_new
-        if gained < SETTLED:
-            break
-    return theta[:width], theta[width:] + offsets

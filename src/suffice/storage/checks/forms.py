@@ -252,6 +252,8 @@ FORMS: dict[str, dict[str, str]] = {
         "recipe": "count",
         "sample": "?=RowSample",
         "texts": "?=TextsBeside k",
+        "exponents": "?weight m",
+        "offsets": "?moderate k",
     },
     "TextsBeside": {
         "places": "places",

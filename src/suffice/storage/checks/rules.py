@@ -265,6 +265,10 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     return "" if scores else priors(value, sizes)
 
 
+MOST_EXPONENT = 1e6
+"""Exponents of a pool's product are some units at most; beyond this they are nobody's."""
+
+
 def _pool(value: PoolModel, sizes: Sizes) -> str:
     """Shares are shares, of members and of what each averages over."""
     if not sizes["k"] or not np.isfinite(value.weights.sum()):
@@ -273,6 +277,10 @@ def _pool(value: PoolModel, sizes: Sizes) -> str:
         return "holds rows, which belong to the statistics"
     if any(abs(float(shares.sum()) - 1.0) > ROUNDING for shares in (value.shares, *value.grids)):
         return "has shares that do not add up to 1"
+    if (value.exponents is None) != (value.offsets is None):
+        return "has exponents without offsets, or offsets without exponents"
+    if value.exponents is not None and value.exponents.max(initial=0.0) > MOST_EXPONENT:
+        return f"has an exponent of {value.exponents.max():g}"
     if value.accuracy > 1.0 + ROUNDING:
         return f"is right in {value.accuracy:g} of all rows"
     return "" if set(value.kinds) <= KINDS else "has columns of an unknown kind"

@@ -1,0 +1,1 @@
+"""What members say, combined: shares of a sum, exponents of a product, and half of each."""
