@@ -169,8 +169,8 @@ def test_of_many_rows_some_from_all_over_are_judged(
     csv.write_csv(table, tmp_path / "t.csv")
     monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 900)
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 300)
-    monkeypatch.setattr("suffice.training.judging.JUDGED_CELLS", 600)
-    monkeypatch.setattr("suffice.training.judging.LEAST_JUDGED", 200)
+    monkeypatch.setattr("suffice.training.fit_rows.JUDGED_CELLS", 600)
+    monkeypatch.setattr("suffice.training.fit_rows.LEAST_JUDGED", 200)
     options = ("--penalty", 1) if model == "logistic" else ()
     done = run(
         "fit", tmp_path / "t.csv", "-t", "y", "--model", model, *options, "--json",

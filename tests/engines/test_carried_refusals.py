@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import BadRows, BadSetting, NotANumber, NotFinite, SufficeError
 from suffice.places import CellAt, ColumnAt, Phrase, Place, RowAt
-from suffice.sources.carried_refusals import MARK, carried, carrying
+from suffice.sources.spark_tasks import MARK, carried, carrying
 
 words = st.text(max_size=20)
 values = st.one_of(words, st.integers(), st.floats(allow_nan=False), st.none(), st.booleans())

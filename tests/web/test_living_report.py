@@ -17,7 +17,7 @@ from suffice.columns.spellings.spelling import Spelling
 from suffice.report import page
 from suffice.report.contents import Contents
 from suffice.report.html_page import rendered
-from suffice.report.living.thresholds import ALL_STEPS, MOST_STEPS, threshold_content
+from suffice.report.living import ALL_STEPS, MOST_STEPS, threshold_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable

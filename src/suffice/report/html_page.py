@@ -17,7 +17,7 @@ from suffice.report.figures import HINT, Album, dark_greys, grid
 from suffice.report.guarantees.audited_labels import audit_section
 from suffice.report.guarantees.held_out_sets import sets_section
 from suffice.report.informative_columns import informative_table
-from suffice.report.living.parts import living_parts
+from suffice.report.living import living_parts
 from suffice.report.markup import listing, name, quoted, table, text
 from suffice.report.pictures import (
     column_pictures,

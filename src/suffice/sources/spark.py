@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, BadSetting, ColumnMismatch, SufficeError
 from suffice.places import Place
-from suffice.sources.carried_refusals import carried, carrying
 from suffice.sources.chunks import chunk_of
 from suffice.sources.partitions import WIDTH, alone, answered, distinct_names, merged
 from suffice.sources.source import Source, Wanted
-from suffice.sources.spark_tasks import PARTIALS, of_partials, of_partition, partition
+from suffice.sources.spark_tasks import (
+    PARTIALS,
+    carried,
+    carrying,
+    of_partials,
+    of_partition,
+    partition,
+)
 from suffice.tables.table_file import missing_columns
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from suffice.rows.frames import is_from_frame_library
 from suffice.statistics.quantile_bins import ColumnBins
 from suffice.tables.table_reading import TableReading, bins_of
 from suffice.training.decimals import STATE as DECIMALS
-from suffice.training.fit_rows import RowsMet, fit_rows
+from suffice.training.fit_rows import RowsMet, fit_rows, judge
 from suffice.training.hooks import Hooks
-from suffice.training.judging import judge
 from suffice.training.model_choice import (
     AUTO,
     BEST,

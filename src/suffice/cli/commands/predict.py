@@ -79,8 +79,8 @@ def predict(
 
     Example: suffice predict flowers.suffice new.csv --proba
     """
-    from suffice.cli.commands.predict_decisions import Decisions, UnseenLevels
     from suffice.cli.rows.model_files import StoredAnswers
+    from suffice.cli.rows.predictions import Decisions, PrintedSets, UnseenLevels
     from suffice.cli.terminal.messages import ProgressLine, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
@@ -97,8 +97,6 @@ def predict(
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
     sets = None
     if coverage is not None:
-        from suffice.cli.rows.prediction_sets import PrintedSets
-
         sets = PrintedSets(answers.saved(model), coverage, within, as_json=as_json)
     rows = ModelRows.open(tables, answers.columns, notes, reading, note, others=keep)
     unseen = UnseenLevels(stored, rows)

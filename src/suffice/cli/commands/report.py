@@ -171,7 +171,7 @@ def _about_clusters(
     """Return the page about clusters, what is said of them, and the same as plain values."""
     from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.report.clusters.page import clusters_page
-    from suffice.training.clusters.known_clusters import clusters_of
+    from suffice.training.clusters.clustering import clusters_of
 
     found = clusters_of(model, tables, reading, CommandHooks())
     place = Path(found.rows.place).name

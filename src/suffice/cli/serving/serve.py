@@ -83,7 +83,7 @@ def serve(
 
     files = [ModelFile.read(path) for path in models]
     if demo:
-        from suffice.serve.demonstration import demo_file
+        from suffice.serve.serving import demo_file
 
         files.append(demo_file())
     settings = ServerSettings(

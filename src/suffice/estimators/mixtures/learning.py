@@ -9,9 +9,9 @@ import numpy as np
 from suffice.errors import BadSetting, DidNotConverge, SufficeError, warn
 from suffice.estimators.concurrency import lock_of
 from suffice.estimators.mixtures.answers import MixtureAnswers
-from suffice.estimators.mixtures.checkpoints import SearchCheckpoint
 from suffice.estimators.mixtures.settings import MANY, numbers_to_try, read_settings, whole
 from suffice.estimators.mixtures.sources import (
+    SearchCheckpoint,
     SourceTable,
     is_path_or_source,
     opened_rows,

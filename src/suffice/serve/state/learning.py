@@ -18,6 +18,8 @@ from suffice.serve.http.problems import HttpProblem
 from suffice.serve.served_model import ServedModel
 from suffice.serve.state.held_models import (
     Forgetting,
+    HeldPosition,
+    Snapshot,
     is_new_to,
     learned_entries,
     learned_later,
@@ -28,7 +30,6 @@ from suffice.serve.state.held_models import (
 )
 from suffice.serve.state.jobs import ForgetJob, LearnJob, fate_of, not_in_log, tell_all
 from suffice.serve.state.log import NEW, StateFull, StateUnavailable
-from suffice.serve.state.snapshots import HeldPosition, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
