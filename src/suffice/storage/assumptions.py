@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.penalty_path.path import PenaltyPath
+    from suffice.models.naive_bayes.model import NaiveBayesModel
+    from suffice.models.text.learner import TextRecord
     from suffice.storage.model_file import StoredModel
 
 FORMS = {
@@ -62,11 +66,11 @@ def assumptions(stored: StoredModel) -> list[str]:
             "and probabilities are averaged over the penalties",
         ]
     found = ["the log odds of the classes are linear in the columns"]
-    fit: Any = stored.state.get("found")
+    fit: LogisticFit | None = stored.state.get("found")
     if fit is not None and fit.penalty > 0.0:
         zero = " or zero" if fit.l1_ratio > 0.0 else ""
         found.append(f"coefficients are small{zero}: a penalty of {fit.penalty:g}")
-    path: Any = stored.state.get("path")
+    path: PenaltyPath | None = stored.state.get("path")
     if path is not None:
         found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss on rows left out")
     if fit is not None and fit.correction is not None:
@@ -141,7 +145,7 @@ def _of_averages(settings: Mapping[str, object]) -> list[str]:
     return found
 
 
-def _of_columns(model: Any) -> list[str]:
+def _of_columns(model: NaiveBayesModel) -> list[str]:
     """Return what is assumed about the columns of naive Bayes."""
     if not any(law.is_density for law in model.laws):
         return [
@@ -156,16 +160,16 @@ def _of_columns(model: Any) -> list[str]:
     return found
 
 
-def _of_texts(model: Any) -> list[str]:
+def _of_texts(model: TextRecord) -> list[str]:
     """Return what is assumed about documents."""
     found = []
-    if model.terms is not None:
+    if model.terms is not None and model.term_counts is not None:
         kinds = sum(group.width for group in model.term_counts.groups.values())
         found += [
             f"{EVENTS[model.terms.event]} ({kinds:,} counts)",
             f"{model.smoothing:.3g} is added to the count of every term in every class",
         ]
-    if model.language is not None:
+    if model.language is not None and model.ngram_counts is not None:
         counts = model.ngram_counts.groups.values()
         found.append(
             f"a byte of a text depends on the {model.language.order - 1} before it "

@@ -13,6 +13,11 @@ from suffice.storage.known_classes import name_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.models.gaussian.law.factored_covariance import Spread
+    from suffice.models.gaussian.law.normal import Normal
+    from suffice.models.gaussian.normal_fit import Evidence
+    from suffice.models.pool.model import PoolModel
+    from suffice.models.text.learner import TextRecord
     from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
 
@@ -62,7 +67,7 @@ class PoolAccount:
     kept: int
     texts: Mapping[str, float] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the same as what JSON can hold."""
         return {
             "members": [
@@ -108,7 +113,7 @@ class MixtureAccount:
     penalised: bool
     waiting: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the same as what JSON can hold."""
         return asdict(self)
 
@@ -148,7 +153,7 @@ class Account:
     pool: PoolAccount | None = None
     mixture: MixtureAccount | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the same as what JSON can hold."""
         return {
             "estimator": self.estimator,
@@ -268,7 +273,7 @@ def _mixture(stored: StoredModel) -> MixtureAccount:
     )
 
 
-def _pool(model: Any, state: Mapping[str, Any]) -> PoolAccount:
+def _pool(model: PoolModel, state: Mapping[str, Any]) -> PoolAccount:
     """Return what only a pool has."""
     beside, names = model.texts, state["columns"].names
     pairs = () if beside is None else zip(beside.places, beside.factors.tolist(), strict=True)
@@ -281,14 +286,16 @@ def _pool(model: Any, state: Mapping[str, Any]) -> PoolAccount:
 
 def _law_account(stored: StoredModel) -> Account:
     """Return what a normal law of its own holds."""
-    law, evidence, spread = (stored.state[name] for name in ("model", "evidence", "spread"))
-    fitted = evidence is not None and evidence.weight > 0.0
+    law: Normal = stored.state["model"]
+    evidence: Evidence | None = stored.state["evidence"]
+    spread: Spread = stored.state["spread"]
+    rows = None if evidence is None or not evidence.weight > 0.0 else evidence.weight
     assumptions = ["rows are normal"]
     if spread.rank < len(law.mean):
         assumptions.append(f"they vary in {spread.rank} of {len(law.mean)} directions")
     return Account(
         stored.estimator,
-        evidence.weight if fitted else None,
+        rows,
         (),
         _columns(stored.state, law),
         (),
@@ -298,7 +305,7 @@ def _law_account(stored: StoredModel) -> Account:
     )
 
 
-def _weights(state: Any, model: Any) -> tuple[list[Any], list[Any], float | None]:
+def _weights(state: Mapping[str, Any], model: Any) -> tuple[list[Any], list[Any], float | None]:
     """Return the weights and priors of the classes, and how many rows there were."""
     none = [None] * len(model.labels)
     if hasattr(model, "log_priors"):
@@ -316,7 +323,7 @@ def _weights(state: Any, model: Any) -> tuple[list[Any], list[Any], float | None
     return none, none, None if found is None else found.weight
 
 
-def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
+def _columns(state: Mapping[str, Any], model: Any) -> tuple[ColumnAccount, ...]:
     held = state["columns"]
     columns = held.columns if name_of(held) == "Design" else held
     families: dict[str, str] = {}
@@ -371,14 +378,14 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _plain(held) for key, held in value.items()}
     plain = value is None or isinstance(value, (bool, int, float, str))
     return value if plain else repr(value)
 
 
-def document_lengths(model: Any) -> tuple[tuple[str, ...], FloatArray]:
+def document_lengths(model: TextRecord) -> tuple[tuple[str, ...], FloatArray]:
     """Return how many terms and bytes a document of each class has, as names and means (k, p)."""
     given = {"terms of a document": model.term_counts, "bytes of a document": model.ngram_counts}
     held = {name: counts for name, counts in given.items() if counts is not None}

@@ -21,7 +21,17 @@ from suffice.storage.known_classes import name_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from suffice.columns import Columns
+    from suffice.columns.design import Design
+    from suffice.models.gaussian.law.normal import Normal
+    from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.gaussian.normal_fit import Evidence
+    from suffice.models.linear.form import LinearForm
     from suffice.models.naive_bayes.asked_of_families import EstimatedColumns
+    from suffice.models.naive_bayes.model import NaiveBayesModel
+    from suffice.models.text.learner import TextRecord
     from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
 
@@ -77,11 +87,9 @@ def estimates_of(stored: StoredModel, reference: Label | None = None) -> Estimat
 
 def _of_law(stored: StoredModel) -> Estimates:
     """Return the means of a law. One that was given is exact; a conditional one has no count."""
-    law, evidence, names = (
-        stored.state["model"],
-        stored.state["evidence"],
-        stored.state["columns"].names,
-    )
+    law: Normal = stored.state["model"]
+    evidence: Evidence | None = stored.state["evidence"]
+    names: tuple[str, ...] = stored.state["columns"].names
     spread = np.diagonal(law.covariance)
     if evidence is None:
         count, variances = np.inf, np.full(len(names), np.nan)
@@ -98,7 +106,7 @@ def _of_law(stored: StoredModel) -> Estimates:
 # Texts
 
 
-def _of_texts(model: Any) -> Estimates:
+def _of_texts(model: TextRecord) -> Estimates:
     """Return how long documents are. Of terms nothing else has a name: only numbers are kept."""
     names, values = document_lengths(model)
     counts, unknown = np.repeat(model.weights[:, None], len(names), 1), np.full_like(values, np.nan)
@@ -109,7 +117,8 @@ def _of_texts(model: Any) -> Estimates:
 
 
 def _of_normals(stored: StoredModel) -> Estimates:
-    model, columns = stored.state["model"], stored.state["columns"]
+    model: GenerativeModel = stored.state["model"]
+    columns: Columns = stored.state["columns"]
     statistics = stored.state["statistics"]
     statistics = getattr(statistics, "held", statistics)
     if statistics is None:
@@ -123,7 +132,9 @@ def _of_normals(stored: StoredModel) -> Estimates:
     return Estimates(model.labels, names, (MEAN,) * len(names), means, counts, variances)
 
 
-def _moments(statistics: Any, labels: tuple[Label, ...], width: int) -> tuple[Any, Any, Any]:
+def _moments(
+    statistics: Any, labels: tuple[Label, ...], width: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return counts, means and variances (k, d) of classes, whatever cells were missing."""
     held = {label: DiagonalMoments.empty(width) for label in labels}
     shared = np.zeros(width)
@@ -157,7 +168,7 @@ def _moments(statistics: Any, labels: tuple[Label, ...], width: int) -> tuple[An
     return counts, means, np.broadcast_to(variances, means.shape)
 
 
-def _spread(own: Any, seen: Any) -> DiagonalMoments:
+def _spread(own: Moments | DiagonalMoments, seen: NDArray[np.bool_]) -> DiagonalMoments:
     """Return moments of the columns of a pattern as moments of all columns, the others empty."""
     if isinstance(own, DiagonalMoments):
         return own
@@ -177,7 +188,8 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 
 def _of_columns(stored: StoredModel) -> Estimates:
-    model, names = stored.state["model"], stored.state["columns"].names
+    model: NaiveBayesModel = stored.state["model"]
+    names: Sequence[str] = stored.state["columns"].names
     held = stored.state["statistics"]
     if held is None:
         return _of_laws(model, names)
@@ -197,7 +209,7 @@ def _of_columns(stored: StoredModel) -> Estimates:
     )
 
 
-def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
+def _of_laws(model: NaiveBayesModel, names: Sequence[str]) -> Estimates:
     """Return the parameters in use, smoothed as they are; every class counts with its weight."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for law, columns in zip(model.laws, model.product.columns, strict=True):
@@ -241,7 +253,8 @@ def _level(name: str, level: object) -> str:
 
 def _of_coefficients(stored: StoredModel, reference: Label | None) -> Estimates:
     """Return coefficients against one class, with the variances of the fit if it has any."""
-    form, design = stored.state["model"], stored.state["columns"]
+    form: LinearForm = stored.state["model"]
+    design: Design = stored.state["columns"]
     found: Any = stored.state.get("found")
     place = 0 if reference is None else form.labels.index(reference)
     against = form.against(form.labels[place])

@@ -91,11 +91,12 @@ class Trained:
 
     def summary(self, stored: StoredModel | None = None) -> dict[str, Any]:
         """Return what was learned, and why so, as plain values; `stored` if it is at hand."""
-        account = describe(self.saved.stored() if stored is None else stored).to_dict()
+        described = describe(self.saved.stored() if stored is None else stored)
+        account = described.to_dict()
         return {
             "estimator": account["estimator"],
             "target": self.target,
-            "rows": int(account["rows"] or self.held),
+            "rows": int(described.rows or self.held),
             "columns": self.width,
             "dropped": [one.name for one in self.dropped],
             "classes": [_plain(label) for label in self.saved.classes],

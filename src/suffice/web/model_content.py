@@ -33,8 +33,12 @@ from suffice.web.text_counts import packed_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.columns import Columns
     from suffice.columns.spellings.spelling import Spelling
     from suffice.learning.table_recipe import TableNotes
+    from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.naive_bayes.model import NaiveBayesModel
+    from suffice.models.text.learner import TextRecord
     from suffice.storage.model_file import StoredModel
 
 FEW_ROWS = 30
@@ -111,17 +115,16 @@ def _refuse(stored: StoredModel) -> None:
 # Columns
 
 
-def _schema(stored: StoredModel, notes: TableNotes) -> object:
+def _schema(stored: StoredModel, notes: TableNotes) -> Columns | PlainColumns:
     """Return the columns of the table, before anything was filled or coded."""
     if notes.filled is not None:
-        known: object = stored.state["columns"]
         # Categories are known by the design alone, their blanks too.
-        return _with_levels(notes.filled.columns, known)
-    columns = stored.state["columns"]
+        return _with_levels(notes.filled.columns, stored.state["columns"])
+    columns: Design | Columns | PlainColumns = stored.state["columns"]
     return columns.columns if isinstance(columns, Design) else columns
 
 
-def _with_levels(columns: Any, design: object) -> object:
+def _with_levels(columns: Columns, design: object) -> Columns:
     from dataclasses import replace
 
     known: Any = design.columns.columns if isinstance(design, Design) else ()
@@ -135,14 +138,15 @@ def _with_levels(columns: Any, design: object) -> object:
     )
 
 
-def _columns(schema: Any, notes: TableNotes, decimals: Mapping[str, int]) -> list[dict[str, Any]]:
-    plain = isinstance(schema, PlainColumns)
+def _columns(
+    schema: Columns | PlainColumns, notes: TableNotes, decimals: Mapping[str, int]
+) -> list[dict[str, object]]:
     found = []
     for j, name in enumerate(schema.names):
-        column = None if plain else schema.columns[j]
+        column = None if isinstance(schema, PlainColumns) else schema.columns[j]
         kind = NUMBER if column is None else column.kind
         levels = () if column is None else column.levels
-        held: dict[str, Any] = {
+        held: dict[str, object] = {
             "name": name,
             "kind": kind,
             "levels": [plain_level(level) for level in levels if level is not None],
@@ -159,7 +163,7 @@ def _columns(schema: Any, notes: TableNotes, decimals: Mapping[str, int]) -> lis
     return found
 
 
-def _spelling(spelling: Spelling | None, kind: str) -> dict[str, Any] | None:
+def _spelling(spelling: Spelling | None, kind: str) -> dict[str, object] | None:
     if spelling is None or spelling.kind != kind:
         return None
     found = spelling.to_dict()
@@ -182,11 +186,11 @@ def _months(notes: TableNotes) -> list[str]:
     return list(MONTH_NAMES) if any(spelling.date for spelling in notes.spellings.values()) else []
 
 
-def _design(columns: Any) -> dict[str, object]:
+def _design(columns: Design | Columns | PlainColumns) -> dict[str, object]:
     design = columns if isinstance(columns, Design) else None
-    schema = columns.columns if design is not None else columns
+    schema = columns.columns if isinstance(columns, Design) else columns
     if isinstance(schema, PlainColumns):
-        coded: list[dict[str, Any]] = [{"kind": NUMBER, "levels": []}] * schema.width
+        coded: list[dict[str, object]] = [{"kind": NUMBER, "levels": []}] * schema.width
     else:
         coded = [
             {"kind": column.kind, "levels": [plain_level(level) for level in column.levels]}
@@ -200,10 +204,12 @@ def _design(columns: Any) -> dict[str, object]:
 # Models
 
 
-def _product(stored: StoredModel, schema: Any) -> dict[str, object]:
-    model: Any = stored.state["model"]
-    plain = isinstance(schema, PlainColumns)
-    kinds = [NUMBER if plain else column.kind for column in schema.columns]
+def _product(stored: StoredModel, schema: Columns | PlainColumns) -> dict[str, object]:
+    model: NaiveBayesModel = stored.state["model"]
+    if isinstance(schema, PlainColumns):
+        kinds = [NUMBER] * schema.width
+    else:
+        kinds = [column.kind for column in schema.columns]
     asked = (stored.state.get("chosen") or {}).get("asked")
     chosen = chosen_by_looks(asked, stored.state["columns"])
     averaged = model.temperatures is not None and model.shares is not None
@@ -218,7 +224,7 @@ def _product(stored: StoredModel, schema: Any) -> dict[str, object]:
 
 
 def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
-    model: Any = stored.state["model"]
+    model: LinearForm | AveragedForm = stored.state["model"]
     forms = model.members if isinstance(model, AveragedForm) else (model,)
     shares = model.shares if isinstance(model, AveragedForm) else np.ones(1)
     assert all(isinstance(form, LinearForm) for form in forms)
@@ -241,7 +247,7 @@ def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
     }
 
 
-def _text(record: Any) -> dict[str, object]:
+def _text(record: TextRecord) -> dict[str, object]:
     packed = packed_text(record)
     calibrated = record.factors is not None and record.shifts is not None
     return {
@@ -258,7 +264,7 @@ def _text(record: Any) -> dict[str, object]:
 # Where cells usually are
 
 
-def _normal_ranges(content: dict[str, Any], model: Any) -> None:
+def _normal_ranges(content: dict[str, Any], model: GenerativeModel) -> None:
     means = np.asarray(model.densities.class_means)
     covariances = np.asarray(model.densities.covariances)
     spread = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
@@ -271,14 +277,14 @@ def _normal_ranges(content: dict[str, Any], model: Any) -> None:
         place += width
 
 
-def _product_ranges(content: dict[str, Any], model: Any) -> None:
+def _product_ranges(content: dict[str, Any], model: NaiveBayesModel) -> None:
     for law, group in zip(model.laws, model.product.columns, strict=True):
         for place, j in enumerate(group):
             column = content["columns"][j]
             if column["kind"] != NUMBER:
                 continue
             try:
-                picture = law.picture(place, column["name"])
+                picture: Any = law.picture(place, column["name"])
             except (SufficeError, AttributeError):  # it is not drawn: there is no usual place
                 continue
             known = getattr(picture, "known", None)
@@ -307,7 +313,7 @@ def _range(column: dict[str, object], low: float, high: float) -> None:
 # Words
 
 
-def about(stored: StoredModel, notes: TableNotes, content: Mapping[str, Any]) -> dict[str, Any]:
+def about(stored: StoredModel, notes: TableNotes, content: Mapping[str, Any]) -> dict[str, object]:
     """Return what the page says of the model: what it is, what it saw, what it is not sure of."""
     account = describe(stored)
     unsure: list[str] = []

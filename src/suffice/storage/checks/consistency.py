@@ -17,6 +17,15 @@ from suffice.storage.stored_labels import are_labels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.models.gaussian.law.factored_covariance import Spread
+    from suffice.models.gaussian.law.normal import Normal
+    from suffice.models.linear.form import LinearForm
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.online.seen_rows import SeenRows
+    from suffice.models.naive_bayes.model import NaiveBayesModel
+    from suffice.models.naive_bayes.product import Product
+    from suffice.statistics.row_sample import RowSample
+
 LINEAR = ("AveragedForm", "LinearForm")
 """Models that are linear in the rows, or an average of such."""
 MODELS = (*LINEAR, "GenerativeModel", "NaiveBayesModel", "PoolModel", "TextRecord")
@@ -122,7 +131,9 @@ def _check_stream(state: Mapping[str, Any], width: int) -> None:
 
 def _check_law(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     """Refuse a normal law whose columns, directions or evidence are those of another one."""
-    law, spread, columns, width = state["model"], state["spread"], state["columns"], sizes["model"]
+    law: Normal = state["model"]
+    spread: Spread = state["spread"]
+    columns, width = state["columns"], sizes["model"]
     if name_of(spread) != "Spread" or sizes["spread"]["d"] != width["d"]:
         raise refusal("spread", "is not that of the law")
     plain = name_of(columns) == "Columns" and columns.width == len(columns.columns)
@@ -213,7 +224,7 @@ def _check_path(state: Mapping[str, Any]) -> None:
         raise refusal("found", "has another penalty than its path")
 
 
-def _check_seen(seen: Any, found: Any) -> None:
+def _check_seen(seen: SeenRows, found: LogisticFit) -> None:
     """Refuse columns of other means or deviations than the fit has: a stream goes on from both."""
     moments = seen.moments
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
@@ -233,7 +244,7 @@ def _check_seen(seen: Any, found: Any) -> None:
         raise refusal("seen", "has other columns than the fit")
 
 
-def _check_form(form: Any, model: Any, place: str) -> None:
+def _check_form(form: LinearForm, model: LinearForm, place: str) -> None:
     """Refuse coefficients that are not those of the model.
 
     An intercept is a difference of larger numbers, of which rounding leaves more: so it is
@@ -246,7 +257,7 @@ def _check_form(form: Any, model: Any, place: str) -> None:
             raise refusal(place, "has other coefficients than the model")
 
 
-def _check_choice(chosen: object, model: Any) -> None:
+def _check_choice(chosen: object, model: NaiveBayesModel) -> None:
     if not isinstance(chosen, dict) or set(chosen) != {"asked", "product"}:
         raise refusal("chosen", "has no families")
     check_form(chosen["product"], "chosen")  # 0.0 would be equal to 0, and is no place
@@ -278,7 +289,7 @@ def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, wid
         raise refusal("statistics", f"weigh {whole.weight:g}, the model {model.weights.sum():g}")
 
 
-def _check_parts(group: Any, product: Any) -> None:
+def _check_parts(group: Any, product: Product) -> None:
     parts = getattr(group, "parts", ())
     if len(parts) != len(product.families):
         raise refusal("statistics", "are of other families than the model")
@@ -334,7 +345,7 @@ def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
             raise refusal("statistics.sample", "holds more rows than were learned")
 
 
-def _check_hashes(sample: object, place: str) -> None:
+def _check_hashes(sample: RowSample, place: str) -> None:
     from suffice.storage.checks.sampled_rows import check_hashes  # few models keep rows
 
     check_hashes(sample, place)

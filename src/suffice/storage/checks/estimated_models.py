@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
     from suffice.models.gaussian.averages.learner import AveragingLearner
     from suffice.models.gaussian.learner import GaussianLearner
+    from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+    from suffice.models.latent.maximization import HiddenClasses
     from suffice.models.naive_bayes.learner import NaiveBayesLearner
+    from suffice.models.naive_bayes.product import Product
+    from suffice.models.pool.model import PoolModel
 
 ROUNDING = 1e-6
 """How far the parameters of equal models may be apart, in standard deviations, in logarithms, or
@@ -202,7 +206,7 @@ def _with_own_priors(settings: Mapping[str, Any], state: Mapping[str, Any]) -> M
     return {**settings, "priors": dict(zip(labels, [w / total for w in weights], strict=True))}
 
 
-def _pool(settings: Mapping[str, Any], model: Any, statistics: Any) -> Any:
+def _pool(settings: Mapping[str, Any], model: PoolModel, statistics: Any) -> object:
     """Return a pool with its rows; shares are taken from the file, for judging takes seconds."""
     from suffice.models.pool.learner import PoolFit
     from suffice.models.pool.members import FALLBACK
@@ -243,7 +247,7 @@ def _gaussian(settings: Mapping[str, Any], chosen: object) -> GaussianLearner | 
     return AveragingLearner(Gaussian(**given), priors, Averaged(strengths, average), beta)
 
 
-def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner:
+def _naive_bayes(settings: Mapping[str, Any], product: Product) -> NaiveBayesLearner:
     from suffice.models.naive_bayes.learner import NaiveBayesLearner
     from suffice.models.naive_bayes.smoothing import checked_smoothing
 
@@ -255,7 +259,7 @@ def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner
     )
 
 
-def _latent(settings: Mapping[str, object], product: Any) -> Any:
+def _latent(settings: Mapping[str, object], product: Product) -> HiddenClasses:
     """Return what makes a model of the statistics of hidden classes."""
     from suffice.models.latent.maximization import HiddenClasses, is_known
     from suffice.models.naive_bayes.smoothing import checked_smoothing
@@ -349,7 +353,7 @@ def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
     return not (np.abs(spreads[0] - spreads[1]) > room * unit).any()
 
 
-def _agree_averages(ours: Any, theirs: Any, room: float) -> bool:
+def _agree_averages(ours: AveragedLaws, theirs: AveragedLaws, room: float) -> bool:
     """Compare what averages say about the class means: a share of next to nothing may be gone."""
     if ours.size != theirs.size or len(ours.origin) != len(theirs.origin):
         return False

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from suffice.columns.design import Design
     from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+    from suffice.models.gaussian.factors.normals import FactorNormals
     from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.law.factored_covariance import Spread
     from suffice.models.gaussian.law.normal import Normal
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.pool.model import PoolModel
     from suffice.models.text.learner import TextRecord
+    from suffice.rows import FloatArray
     from suffice.statistics import ByColumn, DiagonalMoments, Moments, PooledMoments, Tallies
     from suffice.statistics.folds import Folds
     from suffice.statistics.totals import Totals
@@ -58,7 +60,7 @@ KINDS = {NUMBER, BOOLEAN, CATEGORY}
 """What columns may be."""
 
 
-def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -> bool:
+def is_sum_of_squares(matrix: FloatArray, error: FloatArray | None = None) -> bool:
     """Whether a matrix has no variance below zero in any direction; `error` bounds its rounding.
 
     >>> is_sum_of_squares(np.array([[1.0, 2.0], [2.0, 1.0]]))
@@ -75,7 +77,7 @@ def _scatter(value: Moments | PooledMoments, sizes: Sizes) -> str:  # noqa: ARG0
     return _second_doubles(value)
 
 
-def _second_doubles(value: Any) -> str:
+def _second_doubles(value: Moments | PooledMoments | DiagonalMoments) -> str:
     """Second doubles are what rounding leaves of the first; no model shows them, but sums do."""
     for part, whole in (("weight_low", "weight"), ("weights_low", "weights"),
                         ("counts_low", "counts")):  # fmt: skip
@@ -163,7 +165,7 @@ def _full(value: FullNormals | FullStudents, sizes: Sizes) -> str:
     return ""
 
 
-def _factors(value: Any, sizes: Sizes) -> str:
+def _factors(value: FactorNormals, sizes: Sizes) -> str:
     if why := _origin(value):
         return why
     if sizes["m"] not in (1, sizes["k"]) or sizes["a"] != int(value.active.sum()):
@@ -192,7 +194,7 @@ def _diagonal_students(value: DiagonalStudents, sizes: Sizes) -> str:
     return "" if one else "has one variance of several degrees of freedom"
 
 
-def _students(value: Any) -> str:
+def _students(value: FullStudents | DiagonalStudents) -> str:
     """A mean that is estimated makes a class wider; half a degree of freedom is left at least."""
     wide = "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
     return wide if value.freedom.min(initial=1.0) > 0.4 else "has next to no degrees of freedom"
@@ -230,7 +232,7 @@ def priors(value: GenerativeModel | NaiveBayesModel | TextRecord, sizes: Sizes) 
     return ""
 
 
-def _naive_bayes(value: Any, sizes: Sizes) -> str:
+def _naive_bayes(value: NaiveBayesModel, sizes: Sizes) -> str:
     product = value.product
     places: list[NDArray[np.int64]] = []
     for family, law, columns in zip(product.families, value.laws, product.columns, strict=True):
@@ -246,7 +248,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     if not np.array_equal(every, np.arange(len(every))):
         return "does not have each column once"
     sizes["d"] = len(every)
-    blank = value.blank
+    blank: Any = value.blank
     if isinstance(blank, range) or any(a >= b for a, b in pairwise(blank)):
         return "has blank columns that are not in order"
     if blank and blank[-1] >= len(every):

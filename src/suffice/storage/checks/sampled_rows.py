@@ -18,11 +18,14 @@ from suffice.storage.stored_labels import are_labels, are_levels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.models.pool.model import PoolModel
+    from suffice.statistics.row_sample import RowSample
+
 SAMPLE = "statistics.sample"
 """Where in a file the rows are that were kept, as refusals call the place."""
 
 
-def check_hashes(sample: Any, place: str) -> None:
+def check_hashes(sample: RowSample, place: str) -> None:
     """Refuse more rows than are kept, or rows beyond the limit."""
     if len(sample.rows) > MOST or not 0 < sample.limit <= END:
         raise refusal(place, "holds more rows than are kept")
@@ -55,7 +58,7 @@ def check_pool(state: Mapping[str, Any]) -> None:
     _check_rows(statistics, model)
 
 
-def _check_texts(model: Any) -> None:
+def _check_texts(model: PoolModel) -> None:
     """Refuse columns of texts that are none, or numbers of other columns than these."""
     if model.texts is None:
         return
@@ -67,7 +70,7 @@ def _check_texts(model: Any) -> None:
         raise refusal("model.texts", "do not match the columns of texts")
 
 
-def _check_statistics(statistics: Any, model: Any) -> None:
+def _check_statistics(statistics: Any, model: PoolModel) -> None:
     """Refuse class weights that are not those of the model."""
     if name_of(statistics) != "WithRows" or name_of(statistics.held) != "ByClass":
         raise refusal("statistics", f"are {type(statistics).__name__}")
@@ -82,7 +85,7 @@ def _check_statistics(statistics: Any, model: Any) -> None:
             raise refusal("statistics", f"weigh {group.weight:g}, the model {weight:g}")
 
 
-def _check_rows(statistics: Any, model: Any) -> None:
+def _check_rows(statistics: Any, model: PoolModel) -> None:
     """Refuse rows of other cells or classes, and rows that were never learned."""
     sample = statistics.sample
     check_hashes(sample, SAMPLE)
