@@ -73,6 +73,43 @@ def test_a_table_that_is_read_is_not_replaced(
     assert flowers.read_bytes() == before
 
 
+@pytest.mark.parametrize("link", [None, "symlink_to", "hardlink_to"])
+@unix
+def test_whatever_else_is_read_is_not_replaced_either(
+    link: str | None, run: Any, flowers: Path, tmp_path: Path
+) -> None:
+    """What options name is an input, and so are the files of a state."""
+    declared = tmp_path / "columns.txt"
+    declared.write_text("# what columns are\n")
+    clusters = tmp_path / "found.suffice"
+    assert run("cluster", flowers, "--drop", "kind", "--components", "1", "-o", clusters).code == 0
+    state = tmp_path / "state"
+    state.mkdir()
+    log = state / "log.sqlite"
+    log.write_bytes(b"rows that nobody has elsewhere")
+    unlabelled = tmp_path / "unlabelled.csv"
+    unlabelled.write_bytes(flowers.read_bytes())
+    fit = ("fit", flowers, *FIT, "--columns", declared)
+    for arguments, read in (
+        (fit, declared),
+        (("fit", flowers, *FIT, "--unlabelled", unlabelled), unlabelled),
+        (("report", flowers, "--target", "kind", "--columns", declared), declared),
+        (("report", flowers, "--clusters", clusters), clusters),
+        (("replay", state, "--until", "2030-01-01"), log),
+    ):
+        before, place = read.read_bytes(), read
+        if link is not None:
+            place = tmp_path / "elsewhere"
+            place.unlink(missing_ok=True)
+            getattr(place, link)(read)
+        found = run(*arguments, "-o", place, "--force")
+        assert found.code == 1
+        assert "is an input" in found.err
+        assert read.read_bytes() == before
+    if link is None:  # another place is no input
+        assert run(*fit, "-o", tmp_path / "model.suffice").code == 0
+
+
 @unix
 def test_a_database_that_is_read_is_not_replaced(run: Any, tmp_path: Path) -> None:
     import duckdb

@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
+import suffice
 from suffice.engines import collect, threads
 from suffice.errors import BadRows, BadSetting
 from suffice.kernels import compilation
@@ -258,3 +260,26 @@ def test_merging_batches_is_balanced():
 def test_no_batch_at_all_is_refused():
     with pytest.raises(BadRows, match="no batch"):
         collect(Seen, [])
+
+
+@pytest.mark.parametrize("form", ["shared", "per-class"])
+def test_what_is_learned_and_forgotten_does_not_depend_on_threads_of_blas(form):
+    """Small batches of many columns: their products are larger than they look."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 300)), np.arange(120) % 2
+
+    def learned():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = suffice.GaussianDiscriminant(form).fit(X[:40], y[:40])
+            model.partial_fit(X[40:], y[40:])
+            return (model + model).forget(X[:40], y[:40])
+
+    with threadpool_limits(1, user_api="blas"):
+        one = learned().statistics_
+    with threadpool_limits(2, user_api="blas"):
+        two = learned().statistics_
+    ours, theirs = one.to_arrays(), two.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, held in ours.items():
+        assert np.array_equal(held, theirs[name]), name

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import ForgettingUnseen, LostDigits
 from suffice.models.gaussian.forgetting import visible_losses
@@ -377,3 +380,37 @@ def test_a_class_may_be_left_with_one_row_of_any_weight(
         stay = np.r_[stay, more]
         again.fit(X[stay], y[stay], sample_weight=w[stay])
     same_answers(model, again, X)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["shared", "per-class", "VEV"]))
+@example(70, "per-class")
+def test_who_vouches_for_the_numbers_can_save_them(seed: int, form: str) -> None:
+    rng = np.random.default_rng(seed)
+    width, size = int(rng.integers(1, 7)), int(rng.integers(1, 6))
+    X = rng.normal(size=(2 * size, width)) @ rng.normal(size=(width, width))
+    y = np.repeat(["a", "b"], size)
+    X[:, 0] = X[:, -1]  # what is left has correlations of 1
+    far = rng.normal(size=(int(rng.integers(1, 40)), width)) * 10.0 ** rng.uniform(0.0, 13.0)
+    labels = rng.choice(["a", "b"], size=len(far))
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        try:
+            model = GaussianDiscriminant(form).fit(np.vstack([X, far]), [*y, *labels])
+            model.forget(far, labels)
+        except ForgettingUnseen:
+            return
+        answers = model.predict_proba(X)
+        model.vouch().save(Path(folder) / "model")
+        back = suffice.load(Path(folder) / "model")
+        same_answers(back, model, X)
+        np.testing.assert_array_equal(back.predict_proba(X), answers)
+        np.testing.assert_array_equal(back.statistics_.lost, model.statistics_.lost)
+
+
+def test_digits_that_leave_no_rows_possible_keep_their_bound_when_somebody_vouches() -> None:
+    """Correlations a little beyond 1: with the bound of one batch, no rows could have them."""
+    scatter = np.array([[1.0, 1.0 + 1e-5], [1.0 + 1e-5, 1.0]])
+    held = Moments(5.0, np.zeros(2), np.zeros(2), scatter, np.full(2, 1e-4))
+    np.testing.assert_array_equal(held.vouched().bound, held.bound)
+    sound = Moments(5.0, np.zeros(2), np.zeros(2), np.eye(2), np.full(2, 1e-4))
+    assert (sound.vouched().bound < 1e-14).all()

@@ -31,6 +31,7 @@ from suffice.families import (
     TextBytes,
 )
 from suffice.learning.learners.logistic_settings import PATHS, SOLVERS
+from suffice.learning.table_recipe import filled_table
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.gaussian.forms import LETTERS, SPOKEN, TIED_FORMS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
@@ -409,6 +410,9 @@ def _compared(model: Any, X: Any, y: Any, place: Path) -> str:
     noisy = getattr(model, "noise", False)  # rows of no class: the stored model has no posterior
     if hasattr(model, "predict_proba") and not hasattr(X, "indptr") and not noisy:
         table = X if isinstance(X, list) else read_table(X)
+        notes = getattr(getattr(back, "learned_", None), "notes", None)
+        if notes is not None and notes.filled is not None:  # blanks are filled before it is asked
+            table = filled_table(notes.filled, table)
         if not isinstance(table, list):
             said = stored_posterior(stored, table)
             if not np.array_equal(said, back.predict_proba(X), equal_nan=True):

@@ -322,3 +322,20 @@ class PlainColumns:
                 hint=f"pass rows of {self.width} columns",
             )
         return table
+
+
+NAMED = 1000
+"""Columns whose names are told in a file, for people; the schema has them all."""
+
+
+def first_names(columns: Any) -> list[str]:
+    """Return the names of the first columns, to be read by people.
+
+    >>> from suffice.columns import PlainColumns
+    >>> first_names(PlainColumns(10**9))[:2]
+    ['x0', 'x1']
+    """
+    some = columns
+    if isinstance(columns, PlainColumns):  # there may be millions
+        some = PlainColumns(min(columns.width, NAMED))
+    return list(some.names[:NAMED])

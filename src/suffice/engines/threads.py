@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections import deque
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import reduce
 from itertools import pairwise
 from operator import add
@@ -24,6 +24,7 @@ from suffice.kernels.compilation import part_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future, ThreadPoolExecutor
+    from contextlib import AbstractContextManager
 
     from suffice.engines.parts import Mergeable
 
@@ -43,6 +44,11 @@ products are small ones, which it does in the thread that asks."""
 
 LARGEST = 4_000_000
 """Cells of one block, at most (and at least 16 rows a column): what a block needs stays small."""
+
+PRODUCT = 64**3
+"""Multiplications of a matrix product from which BLAS starts threads (OpenBLAS: 4 · 2^16). What
+they make differs in its last bits with their number, and for products so small they only wait for
+each other: 100 x 100 cells take a tenth of the time on one."""
 
 SLICES_PER_WORKER = 4
 """More blocks than threads: none waits long for the slowest."""
@@ -137,7 +143,7 @@ def in_order(call: Callable[[T], R], items: Iterable[T]) -> Generator[R]:
 def _results(call: Callable[[slice], R], size: int, width: int) -> Generator[R]:
     """Yield what `call` returns for each slice, in the order of the slices."""
     cells = size * width
-    if cells < TINY or _inside.active:
+    if _inside.active or (cells < TINY and cells * width < PRODUCT):
         # Nested in one of our blocks: the threads are busy with its neighbours.
         yield call(slice(0, size))
         return
@@ -275,6 +281,15 @@ def pinned() -> Iterator[None]:
             _pins -= 1
             if _pins == 0:
                 _restore()
+
+
+def pinned_for(multiplications: float) -> AbstractContextManager[None]:
+    """Keep BLAS on one thread if it would use several for products of so many multiplications.
+
+    >>> with pinned_for(100.0**3):
+    ...     pass
+    """
+    return pinned() if multiplications >= PRODUCT else nullcontext()
 
 
 def _restore() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.columns import Columns
+from suffice.columns.schema import first_names
 from suffice.errors import (
     BadFile,
     BadSetting,
@@ -25,7 +26,6 @@ from suffice.estimators.multivariate_normal_columns import (
     refuse_categories,
     schema,
 )
-from suffice.learning.learned import first_names
 from suffice.learning.randomness import random_generator
 from suffice.learning.stored import saving
 from suffice.models.gaussian.law.normal import Normal

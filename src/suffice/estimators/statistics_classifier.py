@@ -100,7 +100,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     def _fitted(self, learned: Learned) -> Self:
         """Know nothing but what was learned, and tell what was degenerate."""
-        learned.fit  # noqa: B018  first: a refusal leaves the estimator as it was
+        learned.with_known_priors().fit  # noqa: B018  a refusal leaves the estimator as it was
         with lock_of(self):
             self._keep(learned)
         learned.warn()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
 
-from suffice.columns import PlainColumns
+from suffice.columns.schema import first_names
 from suffice.errors import (
     DifferentKinds,
     ForgettingUnseen,
@@ -33,7 +33,7 @@ from suffice.learning.unlabelled.record import IGNORE, Unlabelled, joined, warn_
 from suffice.learning.unlabelled.record import STATE as WITHOUT
 from suffice.linear_algebra import what_doubles_can_solve
 from suffice.models.gaussian.forgetting import vouched
-from suffice.models.gaussian.learner import checked_log_priors
+from suffice.models.gaussian.learner import checked_log_priors, refuse_nothing_likely
 from suffice.statistics.class_weights import class_weights
 from suffice.storage.model_file import StoredModel
 
@@ -53,10 +53,6 @@ if TYPE_CHECKING:
 
         def predict(self, row: FloatArray) -> NDArray[Any] | None: ...  # noqa: D102
         def posterior(self, row: FloatArray) -> FloatArray | None: ...  # noqa: D102
-
-
-NAMED = 1000
-"""Columns whose names are told in a file, for people; the schema has them all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +119,7 @@ class Learned(Generic[S, F]):
                 hint="forget labelled rows; to forget the others, fit again without them",
             )
         held = self.holding(forget(gone.statistics))
+        refuse_nothing_likely(self.learner, held.labels)
         record = self.unlabelled
         if record is None or not record.is_used:
             return held
@@ -158,6 +155,12 @@ class Learned(Generic[S, F]):
     def under(self, learner: Learner[S, F]) -> Self:
         """Return what was learned under other settings; what was decided by the rows stays."""
         return replace(self, learner=learner.deciding(self.learner.chosen))
+
+    def with_known_priors(self) -> Self:
+        """Return the same; priors of classes that no row of a fit has are somebody's mistake."""
+        if (priors := getattr(self.learner, "priors", None)) is not None:
+            checked_log_priors(priors, self.labels)
+        return self
 
     def with_priors(self, priors: Mapping[Label, float]) -> Self:
         """Return it with other priors; what was learned of each class is untouched."""
@@ -384,16 +387,3 @@ def _check_same(ours: dict[str, object], theirs: dict[str, object]) -> None:
             + listed(f"{n}={ours[n]!r} and {theirs.get(n)!r}" for n in different),
             hint="give both the same settings",
         )
-
-
-def first_names(columns: Any) -> list[str]:
-    """Return the names of the first columns, to be read by people.
-
-    >>> from suffice.columns import PlainColumns
-    >>> first_names(PlainColumns(10**9))[:2]
-    ['x0', 'x1']
-    """
-    some = columns
-    if isinstance(columns, PlainColumns):  # there may be millions
-        some = PlainColumns(min(columns.width, NAMED))
-    return list(some.names[:NAMED])

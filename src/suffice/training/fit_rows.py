@@ -120,7 +120,7 @@ def _fitted_there(
 
 def _with_warnings(learned: Learned) -> Learned:
     """Estimate, and tell what was degenerate."""
-    learned.fit  # noqa: B018  a refusal comes before any warning
+    learned.with_known_priors().fit  # noqa: B018  a refusal comes before any warning
     learned.warn()
     learned.warn_of_one_class()
     return learned

@@ -238,9 +238,10 @@ def fit(
     given = {key: value for key, value in settings.items() if value is not None}
     _check_settings(name, given)
     place = output or Path("model.suffice")
-    check_model_place(place, tables, force=force, as_json=as_json)
+    inputs = (*tables, str(given["unlabelled"])) if "unlabelled" in given else tables
+    check_model_place(place, inputs, force=force, as_json=as_json)
     if checkpoint is not None:
-        _check_checkpoint(checkpoint, name, place, tables)
+        _check_checkpoint(checkpoint, name, place, inputs)
     hooks = CommandHooks()
     if name == AUTO and without_statistics:
         hooks.note(NO_POOL.format("a file without statistics keeps no rows"))

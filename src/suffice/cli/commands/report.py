@@ -95,7 +95,8 @@ def report(
     place = output or Path("report.html")
     printed = str(place) == "-"
     if not printed:  # a page may be looked at on a terminal
-        check_output(place, tables, ours=is_page, what="a page that suffice has made", force=force)
+        inputs = tables if clusters is None else (*tables, str(clusters))
+        check_output(place, inputs, ours=is_page, what="a page that suffice has made", force=force)
     if clusters is not None:
         refused = [word for word, given in (("--drop", drop), ("--folds", folds)) if given]
         if refused:

@@ -56,7 +56,9 @@ def replay(
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.serve.state.opening import open_log, replayed
 
-    check_model_place(output, (), force=force, as_json=as_json)
+    kept = Path(state)
+    own = [str(path) for path in kept.iterdir()] if kept.is_dir() else []
+    check_model_place(output, own, force=force, as_json=as_json)
     log = open_log(state, reading=True)
     try:
         found = replayed(log, name, until)

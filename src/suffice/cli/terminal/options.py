@@ -158,6 +158,9 @@ def columns_options(command: Callable[..., object]) -> Callable[..., object]:
 
 def _columns_of(path: Path) -> dict[str, str]:
     """Return what a file says that columns are."""
+    from suffice.cli.terminal.outputs import is_read
+
+    is_read(path)
     if path.stat().st_size > LONGEST_DECLARATIONS:
         raise BadFile(f"{path} has more than {LONGEST_DECLARATIONS:,} bytes", hint="is it a table?")
     try:

@@ -58,11 +58,25 @@ def check_output(
 def refuse_input(place: Path, inputs: Sequence[str], what: str) -> None:
     """Refuse to write over what is read: whoever types that has mistaken one name for another."""
     found = _identity(place)
-    if found is not None and found in _identities(inputs):
+    if found is not None and found in _identities([*inputs, *_also_read()]):
         raise BadFile(
             f"{place} is an input: it would be replaced by {what}",
             hint="write to another file; inputs are never replaced, not even with --force",
         )
+
+
+ALSO_READ = f"{__name__}.also_read"
+"""Where a command keeps what its options have read: the key of a list in its context."""
+
+
+def is_read(path: Path) -> None:
+    """Remember a file that an option of this command reads: it is an input like any table."""
+    click.get_current_context().meta.setdefault(ALSO_READ, []).append(str(path))
+
+
+def _also_read() -> list[str]:
+    context = click.get_current_context(silent=True)
+    return [] if context is None else context.meta.get(ALSO_READ, [])
 
 
 def refuse_printing(place: Path, what: str) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
+from suffice.columns.schema import first_names
 from suffice.errors import BadSetting
 from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.mixtures.learning import MixtureLearning
-from suffice.learning.learned import first_names
 from suffice.learning.stored import saving
 from suffice.learning.table_recipe import STATE, TableNotes
 from suffice.models.mixture.record import MixtureRecord

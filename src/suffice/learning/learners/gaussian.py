@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from suffice.columns import Columns
+from suffice.engines.threads import pinned_for
 from suffice.errors import BadSetting, DifferentKinds, listed
 from suffice.learning.kept_rows import checked_calibration_rows, within_sample
 from suffice.learning.labelled_batch import read_batch
@@ -26,7 +27,7 @@ from suffice.models.gaussian.averages.row_samples import embedded_sample, sample
 from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
 from suffice.models.gaussian.family import FORMS, Gaussian
 from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, SHARED
-from suffice.models.gaussian.learner import Fit, GaussianLearner, checked_log_priors
+from suffice.models.gaussian.learner import Fit, GaussianLearner, log_priors_of
 from suffice.models.gaussian.missing.e_step import imputed
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
 from suffice.statistics.row_sample import WithRows
@@ -155,7 +156,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def merged(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> tuple[Columns, object]:
         """Return the columns with the levels of both, and the sum in their coding."""
         columns, ours, theirs = left.columns.widened(right.columns)
-        whole = embedded(left, ours, columns) + embedded(right, theirs, columns)
+        with pinned_for(len(left.labels) * float(columns.width) ** 2):
+            whole = embedded(left, ours, columns) + embedded(right, theirs, columns)
         return columns, within_sample(whole, self.calibration_rows, self.judged_by_rows())
 
     def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], object]:
@@ -172,7 +174,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
                     "they were, or fit again",
                 )
             columns = learned.columns
-            return learner.forget(held, gone, columns.is_coded, columns.coded_names)
+            with pinned_for(float(columns.width) ** 3):  # what is left is tried as a matrix
+                return learner.forget(held, gone, columns.is_coded, columns.coded_names)
 
         return forget
 
@@ -212,7 +215,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             fit = learner.fit(learner.summarize(rows, codes, batch.labels, batch.weights))
         order = {label: i for i, label in enumerate(labels)}
         codes = np.array([order[label] for label in batch.labels], dtype=np.intp)[codes]
-        given = None if self.priors is None else checked_log_priors(self.priors, labels)
+        given = None if self.priors is None else log_priors_of(self.priors, labels)
         family, _ = choose(fit.summary, rows, codes, batch.weights, given, self.divisor)
         return self.deciding(family)
 

@@ -134,7 +134,7 @@ class GaussianLearner:
         """Return the given priors in the order of `labels`, or the class frequencies."""
         if self.priors is None:
             return log_frequencies(weights)
-        return checked_log_priors(self.priors, labels)
+        return log_priors_of(self.priors, labels)
 
 
 def log_frequencies(weights: FloatArray) -> FloatArray:
@@ -148,19 +148,37 @@ def log_frequencies(weights: FloatArray) -> FloatArray:
 
 def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -> FloatArray:
     """Return log priors in the order of `labels`, or say what is wrong with them."""
+    found = log_priors_of(priors, labels)
+    unknown = [label for label in priors if label not in set(labels)]
+    if unknown:
+        raise BadSetting(
+            f"priors name {listed(map(repr, unknown))}, which is not a class",
+            hint=f"{meant(unknown[0], labels)}give one prior for each of {listed(labels)}",
+        )
+    return found
+
+
+def log_priors_of(priors: Mapping[Label, float], labels: Sequence[Label]) -> FloatArray:
+    """Return log priors in the order of `labels`, of which none may be missing.
+
+    A class that has no rows, not yet or not any more, takes no part: the others keep their
+    proportions.
+
+    >>> np.exp(log_priors_of({"a": 0.5, "b": 0.3, "gone": 0.2}, ["a", "b"]))
+    array([0.625, 0.375])
+    """
     if not hasattr(priors, "items"):
         raise BadSetting(
             f"priors are given as a {type(priors).__name__}",
             hint=f"name the classes: priors={{{labels[0]!r}: 0.5, ...}}",
         )
-    unknown = [label for label in priors if label not in set(labels)]
     absent = [label for label in labels if label not in priors]
-    if unknown or absent:
-        problem = (
-            f"priors name {listed(map(repr, unknown))}, which is not a class"
-            if unknown
-            else (f"priors are missing for {listed(map(repr, absent))}")
-        )
+    if absent:
+        unknown = [label for label in priors if label not in set(labels)]
+        if unknown:
+            problem = f"priors name {listed(map(repr, unknown))}, which is not a class"
+        else:
+            problem = f"priors are missing for {listed(map(repr, absent))}"
         asked = meant(unknown[0], labels) if unknown else ""
         raise BadSetting(problem, hint=f"{asked}give one prior for each of {listed(labels)}")
     for label, prior in priors.items():
@@ -175,16 +193,29 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
                 f"the prior of {label!r} is {float(prior):g}: a probability that {what}",
                 hint="priors are at least 0 and add up to 1",
             )
-    values = np.array([float(priors[label]) for label in labels])
-    if not abs(values.sum() - 1.0) <= 1e-8:
+    whole = sum(map(float, priors.values()))
+    if not abs(whole - 1.0) <= 1e-8:
         raise BadSetting(
-            f"priors {listed(f'{v:g}' for v in values)} of {listed(map(repr, labels))} "
-            f"add up to {values.sum():g}",
+            f"priors {listed(f'{float(v):g}' for v in priors.values())} of "
+            f"{listed(map(repr, priors))} add up to {whole:g}",
             hint="priors are at least 0 and add up to 1",
+        )
+    values = np.array([float(priors[label]) for label in labels])
+    if not values.any():
+        raise BadSetting(
+            f"the priors of {listed(map(repr, labels))} are all 0, and no other class has rows",
+            hint="give other priors, which add up to 1",
         )
     with np.errstate(divide="ignore"):
         result: FloatArray = np.log(values / values.sum())
     return result
+
+
+def refuse_nothing_likely(learner: Any, labels: Sequence[Label]) -> None:
+    """Refuse to forget all classes but those that the priors of settings call impossible."""
+    priors = getattr(learner, "priors", None)
+    if isinstance(priors, Mapping) and labels and not any(priors.get(c, 1.0) for c in labels):
+        log_priors_of(priors, labels)
 
 
 def warn_of(notes: Sequence[Note], names: Sequence[str], labels: Sequence[Label]) -> None:

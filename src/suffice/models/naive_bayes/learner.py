@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import BadRows, ForgettingUnseen
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.forgetting import forgotten
-from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
+from suffice.models.gaussian.learner import log_frequencies, log_priors_of
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.leave_one_out import (
     left_out_priors,
@@ -188,7 +188,7 @@ class NaiveBayesLearner:
         if not all(family.is_density for family in self.product.families):
             log_priors = np.zeros(len(labels))  # no density, so nothing for priors to multiply
         elif self.priors is not None:
-            log_priors = checked_log_priors(self.priors, labels)
+            log_priors = log_priors_of(self.priors, labels)
         blank = self.product.blank(groups)
         model = NaiveBayesModel(labels, log_priors, laws, self.product, weights, blank=blank)
         fit = NaiveBayesFit(model, groups, alphas, notes)

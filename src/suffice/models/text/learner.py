@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, ForgettingUnseen
 from suffice.linear_algebra import normalized
-from suffice.models.gaussian.learner import checked_log_priors
+from suffice.models.gaussian.learner import log_priors_of
 from suffice.models.text.calibration import Calibration, fitted
 from suffice.models.text.documents import Documents
 from suffice.models.text.language import Language
@@ -245,7 +245,7 @@ def text_log_priors(
 ) -> FloatArray:
     """Return the logarithms of the priors that are given, or of the class frequencies."""
     if priors is not None:
-        return checked_log_priors(priors, tuple(labels))
+        return log_priors_of(priors, tuple(labels))
     found: FloatArray = np.log(weights / weights.sum())
     return found
 

@@ -56,6 +56,7 @@ from suffice.statistics.moments.what_is_left import (
     usual_after,
     usual_cells,
     vanished,
+    vouched,
 )
 
 if TYPE_CHECKING:
@@ -344,4 +345,5 @@ class Moments(SecondMoments):
     def vouched(self) -> Self:
         """Return the same with bounds as of one batch: someone vouches for these numbers."""
         error = PER_OPERATION * self._variances
-        return replace(self, error=error, sum_error=None, anchor=None, weight_error=0.0)
+        anew = replace(self, error=error, sum_error=None, anchor=None, weight_error=0.0)
+        return vouched(anew, self)

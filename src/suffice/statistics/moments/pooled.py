@@ -49,6 +49,7 @@ from suffice.statistics.moments.what_is_left import (
     refuse_leftover_classes,
     usual_after,
     usual_cells,
+    vouched,
 )
 
 if TYPE_CHECKING:
@@ -289,4 +290,5 @@ class PooledMoments(SecondMoments):
     def vouched(self) -> Self:
         """Return the same with bounds as of one batch: someone vouches for these numbers."""
         error = PER_OPERATION * self._variances
-        return replace(self, error=error, sum_error=None, anchors=None, weights_error=None)
+        anew = replace(self, error=error, sum_error=None, anchors=None, weights_error=None)
+        return vouched(anew, self)

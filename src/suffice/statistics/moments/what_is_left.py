@@ -175,6 +175,20 @@ LEFT_ROUNDING = 0.5 * SCATTER_ROUNDING
 M = TypeVar("M", bound="Moments | PooledMoments")
 
 
+def are_possible(sums: Moments | PooledMoments) -> bool:
+    """Whether sums can be of any rows: no direction has a negative variance, within their bound."""
+    return len(sums.scatter) < 2 or is_positive(sums.scatter, sums.bound, LEFT_ROUNDING)
+
+
+def vouched(as_of_one_batch: M, held: M) -> M:
+    """Return sums for which someone vouches, with the bound of one batch.
+
+    Where digits were lost columns may have correlations beyond 1, and with that bound they would
+    be sums of no rows: such ones keep the bound that they `held`.
+    """
+    return as_of_one_batch if are_possible(as_of_one_batch) else held
+
+
 def possible(left: M) -> M:
     """Return what is left if it can be of any rows; refuse a negative variance in any direction.
 
@@ -182,7 +196,7 @@ def possible(left: M) -> M:
     beyond 1.
     """
     scatter, bound = left.scatter, left.bound
-    if len(scatter) < 2 or is_positive(scatter, bound, LEFT_ROUNDING):
+    if are_possible(left):
         return left
     finite = np.isfinite(scatter).all(axis=0)
     j = int(np.argmin(finite))

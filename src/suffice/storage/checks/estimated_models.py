@@ -104,9 +104,9 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
 def _check_priors(estimator: str, given: Any, model: Any) -> None:
     """Refuse a model whose priors are not those of the settings, or of its classes' weights."""
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
-        from suffice.models.gaussian.learner import checked_log_priors
+        from suffice.models.gaussian.learner import log_priors_of
 
-        expected = checked_log_priors(given, model.labels)
+        expected = log_priors_of(given, model.labels)
         if not np.allclose(np.exp(expected), np.exp(model.log_priors), rtol=0.0, atol=ROUNDING):
             raise refusal("model", "has other priors than its settings")
     if estimator == "MixtureDiscriminant" and given is None:

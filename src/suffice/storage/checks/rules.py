@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.threads import pinned
+from suffice.engines.threads import pinned_for
 from suffice.linear_algebra import is_positive
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.statistics.algebra import LEFTOVER, exceeds
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-8
 """What rounding may leave, relative to the whole."""
-SMALL = 64
-"""Columns up to which BLAS keeps to one thread by itself."""
 LARGEST = 1e170
 """Standard deviations in the user's units are smaller: their squares are variances."""
 LOW = 1e-10
@@ -66,8 +63,7 @@ def is_sum_of_squares(matrix: FloatArray, error: FloatArray | None = None) -> bo
     >>> is_sum_of_squares(np.array([[1.0, 2.0], [2.0, 1.0]]))
     False
     """
-    # A machine that is busy makes several threads of BLAS wait for each other.
-    with pinned() if len(matrix) > SMALL else nullcontext():
+    with pinned_for(float(len(matrix)) ** 3):
         return is_positive(matrix, error)
 
 
@@ -294,7 +290,8 @@ def _mixture(value: MixtureRecord, sizes: Sizes) -> str:  # noqa: ARG001
 
     if not {value.form, *value.forms} <= set(LETTERS):
         return "has a form that is not known"
-    return "" if value.noise < 1.0 else f"has noise in {value.noise:g} of all rows"
+    # All rows may be noise: what is spread evenly is told best by that.
+    return "" if value.noise <= 1.0 else f"has noise in {value.noise:g} of all rows"
 
 
 def _class_mixtures(value: ClassMixtures, sizes: Sizes) -> str:  # noqa: ARG001

@@ -93,6 +93,8 @@ class SeenRows:
         for part in (self, other):
             weights[[labels.index(label) for label in part.labels]] += part.weights
         moments = self.moments + other.moments
+        if not np.isfinite(moments.scatter).all():  # two constants, too far from each other
+            raise NotFinite.of_range(map(ColumnAt, _not_finite(moments.scatter)))
         return type(self)(labels, weights, moments, self.size + other.size, sparse)
 
     def embedded(self, places: IntArray, width: int) -> Self:
@@ -183,9 +185,11 @@ def _dense_moments(rows: FloatArray, weights: FloatArray | None) -> DiagonalMome
 def refuse_spoiled(
     theta: FloatArray, rows: FloatArray | SparseRows, weights: FloatArray | None
 ) -> None:
-    """Refuse the cell that made θ useless: one that is missing in a row of hardly any weight."""
+    """Refuse what made θ useless: a cell missing in a row of hardly any weight, or a column."""
     if not np.isfinite(theta).all():
         _refuse(rows, weights)
+        far = _not_finite(theta[:, 1:].sum(axis=0)) or range(theta.shape[1] - 1)
+        raise NotFinite.of_range(map(ColumnAt, far))
 
 
 def _refuse(rows: FloatArray | SparseRows, weights: FloatArray | None) -> None:
@@ -193,6 +197,10 @@ def _refuse(rows: FloatArray | SparseRows, weights: FloatArray | None) -> None:
     if weights is not None and not isinstance(rows, SparseRows):
         rows = np.where(weights[:, np.newaxis] > 0.0, rows, 0.0)
     refuse_blanks_of(rows)
+
+
+def _not_finite(values: FloatArray) -> list[int]:
+    return np.flatnonzero(~np.isfinite(values)).tolist()
 
 
 def _stored_moments(rows: SparseRows, weights: FloatArray | None) -> DiagonalMoments:
@@ -211,7 +219,7 @@ def _stored_moments(rows: SparseRows, weights: FloatArray | None) -> DiagonalMom
         scatter = _sums(places, own * np.square(cells - mean[places]), width)
     if not np.isfinite(scatter).all():
         refuse_blanks_of(rows)
-        raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(~np.isfinite(scatter)))
+        raise NotFinite.of_range(map(ColumnAt, _not_finite(scatter)))
     weight = float(len(rows) if weights is None else weights.sum())
     error = relative_rounding(_sums(places, np.ones(len(places)), width)) * scatter
     return DiagonalMoments(weight, counts, mean, np.zeros(width), scatter, error)
