@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.errors import BadRows
 from suffice.rows import Table
+from suffice.rows.frames import eager_frame
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -27,7 +28,7 @@ def frame_library(X: object) -> str | None:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = eager_frame(X)
     return frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
 
 
@@ -40,7 +41,7 @@ def split_off(X: object, names: tuple[str | None, ...]) -> tuple[object, list[ob
 
     from suffice.tables.table_file import missing_columns
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = eager_frame(X)
     if not isinstance(frame, nw.DataFrame):
         return None
     gone = [name for name in names if name is not None]

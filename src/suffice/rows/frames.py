@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -36,6 +36,22 @@ imported."""
 def is_from_frame_library(data: object) -> bool:
     """Tell frames and series by the library their class comes from, without importing it."""
     return type(data).__module__.partition(".")[0] in _FRAME_LIBRARIES
+
+
+def eager_frame(data: object) -> Any:
+    """Return a frame that is here as narwhals has it, and everything else as it is.
+
+    Names that come twice are refused in our words: narwhals has an error of its own for them.
+    """
+    import narwhals as nw
+
+    if is_from_frame_library(data):
+        labels = _labels_of(data)
+        if len(set(labels)) < len(labels):
+            if not any(isinstance(label, str) for label in labels):
+                return nw.from_native(data.set_axis(range(len(labels)), axis=1), eager_only=True)  # type: ignore[attr-defined]
+            _refuse_repeated(labels)
+    return nw.from_native(data, eager_only=True, pass_through=True)
 
 
 def table_of_frame(data: object) -> Table:
@@ -101,7 +117,7 @@ def _in_memory(native: object) -> Any:
 
 def _column_names(native: Any) -> tuple[str, ...] | None:
     """Return the names of a frame's columns, or None when they are not names (pandas' integers)."""
-    labels = list(native.column_names if hasattr(native, "column_names") else native.columns)
+    labels = _labels_of(native)
     strings = [isinstance(label, str) for label in labels]
     if not any(strings):
         _refuse_moved(labels)
@@ -114,12 +130,22 @@ def _column_names(native: Any) -> tuple[str, ...] | None:
             hint="rename the columns: frame.columns = frame.columns.astype(str)",
         )
     if len(set(labels)) < len(labels):
-        twice = sorted({str(label) for label in labels if labels.count(label) > 1})
-        raise BadRows(
-            f"more than one column is named {listed(twice)}",
-            hint="drop or rename the repeated columns",
-        )
+        _refuse_repeated(labels)
     return tuple(str(label) for label in labels)
+
+
+def _labels_of(native: Any) -> list[Any]:
+    """Return what the columns of a frame are called; a series has none."""
+    named = getattr(native, "column_names", None)
+    return list(getattr(native, "columns", ()) if named is None or callable(named) else named)
+
+
+def _refuse_repeated(labels: list[Any]) -> NoReturn:
+    twice = sorted({str(label) for label in labels if labels.count(label) > 1})
+    raise BadRows(
+        f"more than one column is named {listed(twice)}",
+        hint="drop or rename the repeated columns",
+    )
 
 
 def _may_be_integers(series: Any, column: KindAndCells) -> bool:

@@ -14,7 +14,7 @@ from suffice.learning.table_recipe import LABEL_BINS, TableNotes
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.models.gaussian.forms import letters_of
 from suffice.printing.model_names import usual_name
-from suffice.rows.frames import is_from_frame_library
+from suffice.rows.frames import eager_frame, is_from_frame_library
 from suffice.statistics.quantile_bins import ColumnBins
 from suffice.tables.table_reading import TableReading, bins_of
 from suffice.training.decimals import STATE as DECIMALS
@@ -293,7 +293,7 @@ def _is_frame(data: object) -> bool:
         return False
     import narwhals as nw
 
-    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    return isinstance(eager_frame(data), nw.DataFrame)
 
 
 def _filled(learner: Learner, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
