@@ -170,7 +170,9 @@ def test_auto_needs_more_than_one_standard_error(apart: float) -> None:
     found = model.unlabelled_
     assert found is not None
     assert found.gain is not None
-    assert found.is_used == found.helped == (found.gain > (found.error or 0.0))
+    assert found.is_used == found.helped
+    lower = found.gain > (found.error or 0.0)
+    assert found.is_used == (lower and "less probable" not in str(found))
     plain = GaussianDiscriminant("per-class").fit(X[:20], BLANKS["None"](known[:20]))
     same = np.array_equal(plain.predict_proba(X), model.predict_proba(X))
     assert same != found.is_used
@@ -196,8 +198,8 @@ def test_rows_that_are_left_out_leave_no_trace() -> None:
     assert np.array_equal(found.predict_proba(X[:12]), plain.predict_proba(X[:12]))
 
 
-def test_few_labels_decide_about_few_steps() -> None:
-    """Below ten labelled rows a class "auto" takes one or two steps; from there on up to eight."""
+def test_with_few_labels_there_is_one_weight_and_one_step() -> None:
+    """Below ten labelled rows a class there is nothing to choose by; from there on there is."""
     taken = {}
     for each in (6, 12):
         rng = np.random.default_rng(4)
@@ -206,8 +208,26 @@ def test_few_labels_decide_about_few_steps() -> None:
         known = np.where(np.arange(100) < 2 * each, y, -1)
         model = GaussianDiscriminant("diagonal", unlabelled="auto").fit(X, BLANKS["None"](known))
         assert model.unlabelled_ is not None
-        taken[each] = model.unlabelled_.steps
-    assert taken == {6: 2, 12: 8}
+        taken[each] = model.unlabelled_.weight, model.unlabelled_.steps
+    assert taken == {6: (0.1, 1), 12: (1.0, 8)}
+
+
+@pytest.mark.parametrize("width", [2.0, 4.0])
+def test_a_lower_loss_at_the_cost_of_the_right_class_is_no_help(width: float) -> None:
+    """Rows that lie wide apart make a model less sure of all, and of what is wrong too."""
+    rng = np.random.default_rng(0)
+    y = np.arange(18) % 2
+    X = y + 0.12 * rng.normal(size=18)
+    X[:4] = 1.0 - X[:4]  # four labels are wrong: without the others, it is sure of the opposite
+    rows = np.append(X, rng.uniform(-width, 1.0 + width, size=60))[:, np.newaxis]
+    known = np.append(y, np.full(60, -1))
+    found = NaiveBayes("gaussian", unlabelled="auto").fit(rows, BLANKS["None"](known)).unlabelled_
+    assert found is not None
+    assert found.gain is not None
+    assert found.error is not None
+    assert found.gain > found.error
+    assert not found.is_used
+    assert str(found).endswith("but their own classes were less probable")
 
 
 def test_bad_settings_and_bad_labels() -> None:

@@ -93,6 +93,8 @@ class Unlabelled:
             found = f"{abs(self.gain):.3f} ± {self.error:.3f}"
             way = "lower" if self.gain >= 0.0 else "higher"
             measured = f"left-out loss of labelled rows {way} by {found}"
+        if not self.is_used and self.gain is not None and self.gain > (self.error or 0.0):
+            return f"{many} left out: {measured}, but their own classes were less probable"
         if not self.is_used:
             return f"{many} left out, because they did not help: at best {measured}"
         used = f"{many} used with weight {self.weight:g}, {self.steps} steps of EM"
