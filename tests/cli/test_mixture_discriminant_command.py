@@ -144,6 +144,25 @@ def test_rows_of_the_fit_cannot_be_left_out(
     said = run("outliers", file, table, "--training")
     assert said.code == 1
     assert "has no typicality of the rows of the fit" in said.err
-    said = run("learn", file, table, "--target", "kind")
+    said = run("forget", file, table, "--target", "kind")
     assert said.code == 1
-    assert "the component of each row is estimated from all rows together" in said.err
+    assert "cannot forget" in said.err
+
+
+def test_a_file_learns_more_rows_as_the_estimator_does(
+    kinds: pd.DataFrame, table: Path, run: Callable[..., Run]
+) -> None:
+    file, late = table.with_suffix(".suffice"), table.with_name("late.csv")
+    rows, labels = kinds[["a", "b"]], kinds["kind"]
+    own = MixtureDiscriminant({"outer": 2}, "VVI").fit(rows, labels)
+    own.save(file)
+    more = pd.concat([kinds] * 6)
+    more.loc[more.index % 40 == 0, "kind"] = "between"
+    more.to_csv(late, index=False)
+    said = run("learn", file, late, "--target", "kind")
+    assert said.code == 0, said.err
+    assert "between" in said.err + said.out
+    held = suffice.load(file)
+    own.partial_fit(more[["a", "b"]], more["kind"])
+    np.testing.assert_allclose(held.predict_proba(rows), own.predict_proba(rows), atol=1e-12)
+    assert list(held.classes_) == ["between", "inner", "outer"]

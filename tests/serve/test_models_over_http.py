@@ -66,7 +66,7 @@ KINDS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "latent": (lambda: suffice.LatentClasses(3, starts=2).fit(table(*MIXED)), MIXED),
 }  # fmt: skip
 REFUSED = {
-    ("components", "learn"): "estimated from all rows together",
+    ("components", "learn"): "depends on the order of rows",
     ("words", "typicality"): "column of texts",
     ("bytes", "typicality"): "column of texts",
     ("members", "typicality"): "cannot say how typical",

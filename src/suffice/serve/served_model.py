@@ -163,8 +163,8 @@ class ServedModel:
             )
         if not self.learned.learner.adds_up:
             return (
-                f"{self.name} is a {name}: it is estimated from all rows together, so that none "
-                "can be added or removed"
+                f"{self.name} is a {name}: what it learns depends on the order of rows, and "
+                "nothing could be forgotten"
             )
         if isinstance(self.learned.statistics, StatisticsLeftOut):
             return f"{self.name} was saved without its statistics: it can predict, but not learn"

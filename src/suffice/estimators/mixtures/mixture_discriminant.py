@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from suffice.estimators.fitting_notes import offered
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.mixture_discriminant import MixtureDiscriminantLearner
 
@@ -120,7 +119,20 @@ class MixtureDiscriminant(StatisticsClassifier):
         """
         return self._fit_here(self.as_learner(), X, y, sample_weight)
 
-    partial_fit = offered("partial_fit")(StatisticsClassifier.partial_fit)
+    def partial_fit(  # type: ignore[override]
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
+    ) -> Self:
+        """Learn from more rows, by stepwise EM: each goes by once; `classes` is never needed.
+
+        The first thousand rows of a class (more where there are many columns or components) are
+        held, and a mixture is fitted to them; then some hundred at a time make a step. A label
+        never seen before is a new class. After `fit`, it goes on from there.
+        """
+        return self._learn_more(X, y, sample_weight, here=True)
 
     def sample(
         self,
@@ -158,7 +170,7 @@ class MixtureDiscriminant(StatisticsClassifier):
     def component_probabilities(self, X: object) -> dict[Label, FloatArray]:
         """Return, for every class, p(component | x, class) of each row (n, components)."""
         learned = self._now()
-        laws = learned.statistics.laws
+        laws = learned.kept.laws
         scores = learned.asked(X, laws.component_scores)
         found: dict[Label, FloatArray] = {}
         for k, label in enumerate(learned.labels):
@@ -177,62 +189,62 @@ class MixtureDiscriminant(StatisticsClassifier):
     def components_(self) -> dict[Label, int]:
         """How many components each class has."""
         learned = self._now()
-        counts = np.bincount(learned.statistics.laws.owners, minlength=len(learned.labels))
+        counts = np.bincount(learned.kept.laws.owners, minlength=len(learned.labels))
         return {label: int(n) for label, n in zip(learned.labels, counts, strict=True)}
 
     @property
     def covariance_forms_(self) -> dict[Label, str]:
         """The form of each class's covariances, in mclust's three letters."""
         learned = self._now()
-        return dict(zip(learned.labels, learned.statistics.forms, strict=True))
+        return dict(zip(learned.labels, learned.kept.forms, strict=True))
 
     def _of_components(self, values: FloatArray) -> dict[Label, FloatArray]:
         learned = self._now()
-        owners = learned.statistics.laws.owners
+        owners = learned.kept.laws.owners
         return {label: values[owners == k] for k, label in enumerate(learned.labels)}
 
     @property
     def means_(self) -> dict[Label, FloatArray]:
         """The means of each class's components, (components, d)."""
-        return self._of_components(self._now().statistics.laws.components.class_means)
+        return self._of_components(self._now().kept.laws.components.class_means)
 
     @property
     def covariances_(self) -> dict[Label, FloatArray]:
         """The covariances of each class's components, (components, d, d)."""
-        laws = self._now().statistics.laws
+        laws = self._now().kept.laws
         found = laws.components.covariances
         return self._of_components(np.broadcast_to(found, (len(laws.owners), *found.shape[1:])))
 
     @property
     def weights_(self) -> dict[Label, FloatArray]:
         """The share of each component in its class, (components,)."""
-        return self._of_components(self._now().statistics.laws.mixing.max(axis=0))
+        return self._of_components(self._now().kept.laws.mixing.max(axis=0))
 
     @property
     def log_likelihood_(self) -> float:
         """Σ log p(x | y) over the rows of the fit."""
-        return float(self._now().statistics.log_likelihood)
+        return float(self._now().kept.log_likelihood)
 
     @property
     def n_parameters_(self) -> int:
         """How many free numbers the laws of the classes have; priors are not counted."""
-        return int(self._now().statistics.parameters)
+        return int(self._now().kept.parameters)
 
     @property
     def bic_(self) -> float:
         """-2 log-likelihood + parameters·log n: less is better."""
-        weight = float(self._now().statistics.weights.sum())
+        weight = float(self._now().kept.weights.sum())
         return -2.0 * self.log_likelihood_ + self.n_parameters_ * float(np.log(weight))
 
     @property
     def converged_(self) -> bool:
         """Whether EM came to its end within `max_iter` steps, in every class."""
-        return bool(self._now().statistics.converged)
+        return bool(self._now().kept.converged)
 
     @property
     def n_iter_(self) -> int:
         """How many steps EM took, in the class that took most."""
-        return max(1, int(self._now().statistics.steps))
+        return max(1, int(self._now().kept.steps))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal."""

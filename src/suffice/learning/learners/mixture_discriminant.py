@@ -6,89 +6,47 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import BadRows, BadSetting, NotADensity, NotANumber, NotFinite, listed
-from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.collect import MOST_CELLS, rows_that_fit, spooled
-from suffice.learning.frames import back_to_frame
-from suffice.learning.label_types import class_array, label_kind, restored_dtype, stored_dtype
+from suffice.learning.label_types import class_array, label_kind, restored_dtype
 from suffice.learning.labelled_batch import naming_cells, read_batch
 from suffice.learning.learner import Learner
-from suffice.learning.randomness import random_generator
-from suffice.learning.results import Explanation
-from suffice.models.gaussian.learner import checked_log_priors, warn_of
-from suffice.models.gaussian.model import GenerativeModel
+from suffice.learning.learners.mixture_answers import (
+    KeptMixtures,
+    LearnedMixtures,
+    MixturesFit,
+    StreamedMixtures,
+)
+from suffice.models.gaussian.learner import checked_log_priors
 from suffice.models.mixture.classes import MOST_SUBCLASSES, RowsByClass, fit_classes
 from suffice.models.mixture.fitting import MixtureSettings, forms_to_try
-from suffice.models.possible.normal_rows import PossibleNormals
-from suffice.rows import CATEGORY, read_table
+from suffice.rows import CATEGORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
-    from suffice.models.mixture.laws import MixtureLaws
-    from suffice.models.notes import Note
-    from suffice.rows import FloatArray, Label, Table
+    from suffice.models.mixture.streams.class_streams import ClassSettings, ClassStreams
+    from suffice.rows import Label, Table
     from suffice.sources import Source, Wanted
 
 LEFT_OUT = "left-out"
 CRITERIA = ("bic", LEFT_OUT)
 """By what numbers of components are chosen: BIC, or the loss of rows that are left out by folds."""
-DRAWS = 9_999
-"""Draws that typicality compares a row with: p-values down to 1e-4, to a hundredth at one half."""
-SEED = 20_260
-"""Of these draws: the same rows have the same p-values every time."""
-
-
-@dataclass(frozen=True, eq=False)
-class KeptMixtures:
-    """What is kept of the rows: classes as mixtures, and what was found on the way.
-
-    `shares` are those of the classes among the rows: p(y), unless other priors are given.
-    """
-
-    labels: tuple[Label, ...]
-    laws: MixtureLaws
-    weights: FloatArray
-    forms: tuple[str, ...]
-    log_likelihood: float
-    parameters: int
-    converged: bool
-    steps: int
-    notes: tuple[Note, ...] = ()
-
-    def model(self, priors: Mapping[Label, float] | None) -> GenerativeModel:
-        """Return what answers under given priors, or under the shares of the rows."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.weights / self.weights.sum())
-        if priors is not None:
-            logs = checked_log_priors(priors, self.labels)
-        laws: Any = self.laws
-        return GenerativeModel(self.labels, logs, laws, self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class MixturesFit:
-    """What answers, beside what it was made of."""
-
-    model: GenerativeModel
-    kept: KeptMixtures
 
 
 @dataclass(frozen=True)
-class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
+class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
     """Learns a mixture for each class; the settings are those of MixtureDiscriminant.
 
     Which rows belong to which component is not known: there are no sums that suffice, so that
-    it does not merge or forget.
+    it does not merge or forget. Of a stream each row goes by once (stepwise EM).
     """
 
     components: Any = "auto"
@@ -105,7 +63,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
     later_settings: ClassVar[Mapping[str, object]] = {"criterion": "bic"}
     adds_up: ClassVar[bool] = False
     without: ClassVar[frozenset[str]] = frozenset(
-        ("estimate_priors", "forget", "gone_with", "partial_fit", "statistics_", "vouch")
+        ("estimate_priors", "forget", "gone_with", "statistics_", "vouch")
     )
 
     @classmethod
@@ -113,8 +71,8 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         """Return why classes that are mixtures have no such answer."""
         return NotADensity(
             f"{cls.name} has no {words}: the component of each row is estimated from all rows "
-            "together, so there are no sums that rows could be added to or removed from",
-            hint="fit again on all rows; GaussianDiscriminant is built from sums",
+            "together, so there are no sums that rows could be removed from",
+            hint="fit again on the remaining rows; GaussianDiscriminant is built from sums",
         )
 
     # Settings
@@ -150,17 +108,29 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         """Return, for each class, the numbers of components to try."""
         asked: Any = self.components
         if isinstance(asked, Mapping):
-            unknown = [label for label in asked if label not in labels]
-            if unknown:
-                raise BadSetting(
-                    f"components name {listed(map(repr, unknown))}, which is not a class",
-                    hint=f"the classes are {listed(map(repr, labels))}; a class that is not named "
-                    "has one component",
-                )
             return [(int(asked.get(label, 1)),) for label in labels]
         if asked == "auto":
             return [tuple(range(1, min(MOST_SUBCLASSES, max(size, 1)) + 1)) for size in sizes]
         return [(int(asked),)] * len(labels)
+
+    def check_named(self, labels: Sequence[Label]) -> None:
+        """Refuse numbers of components for what is no class, where all classes are known."""
+        named = self.components if isinstance(self.components, Mapping) else {}
+        unknown = [label for label in named if label not in labels]
+        if unknown:
+            raise BadSetting(
+                f"components name {listed(map(repr, unknown))}, which is not a class",
+                hint=f"the classes are {listed(map(repr, labels))}; a class that is not named "
+                "has one component",
+            )
+
+    @property
+    def settings_of_mixtures(self) -> MixtureSettings:
+        """The settings of EM, whatever the class."""
+        return MixtureSettings(
+            (1,), (), None, bool(self.prior), "bic", float(self.tol), int(self.max_iter),
+            int(self.random_state),
+        )  # fmt: skip
 
     # Learning
 
@@ -169,7 +139,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         X: object,
         y: object,
         weights: object = None,
-        known: Learned[KeptMixtures, MixturesFit] | None = None,
+        known: Learned[Any, MixturesFit] | None = None,
     ) -> LabelledBatch:
         """Read labelled rows of numbers."""
         return read_batch(X, y, weights, partial(self._coded, known))
@@ -184,7 +154,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
             )
         return columns, np.asarray(columns.encode(table, self.name), dtype=np.float64)
 
-    def searched(self, source: Source, wanted: Wanted) -> Learned[KeptMixtures, MixturesFit]:
+    def searched(self, source: Source, wanted: Wanted) -> Learned[Any, MixturesFit]:
         """Learn from rows that are somewhere else: all of them at once."""
         source = spooled(source, wanted) if source.once else source
         few = rows_that_fit(source, wanted)
@@ -198,14 +168,11 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
 
     def summarize(self, batch: LabelledBatch) -> KeptMixtures:
         """Return the mixture of every class."""
-        if np.isinf(batch.rows).any():
-            raise naming_cells(NotFinite.of_range(()), batch.rows, batch.columns, batch.places)
+        _refuse_infinite(batch)
         labels = tuple(batch.labels)
         rows = RowsByClass.of(batch.rows, batch.codes, len(labels), batch.weights)
-        settings = MixtureSettings(
-            (1,), (), None, bool(self.prior), "bic", float(self.tol), int(self.max_iter),
-            int(self.random_state),
-        )  # fmt: skip
+        settings = self.settings_of_mixtures
+        self.check_named(labels)
         numbers = self.numbers(labels, [len(one.sample.rows) for one in rows.surveys])
         if self.criterion == LEFT_OUT and max(len(one) for one in numbers) > 1:
             from suffice.models.mixture.numbers.left_out import left_out_numbers
@@ -218,22 +185,47 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         found = fit_classes(
             rows, labels, numbers, self.covariance, settings, shared=bool(self.shared)
         )
-        return KeptMixtures(
-            labels,
-            found.laws,
-            np.array([part.weight for part in rows.parts]),
-            found.forms,
-            found.log_likelihood,
-            found.parameters,
-            found.converged,
-            found.steps,
-            found.notes,
+        return KeptMixtures.of(labels, np.array([part.weight for part in rows.parts]), found)
+
+    def estimate(self, learned: Learned[Any, MixturesFit]) -> MixturesFit:
+        """Return what answers under the priors."""
+        held = learned.statistics
+        kept = held.kept if isinstance(held, StreamedMixtures) else held
+        return MixturesFit(kept.model(self.priors), kept)
+
+    # Streams
+
+    def check_stream(self, known: Learned[Any, MixturesFit] | None) -> None:
+        """Refuse settings under which nothing is learned from a stream."""
+        if known is None and self.criterion == LEFT_OUT:
+            raise BadSetting(
+                f"criterion={LEFT_OUT!r} cannot be combined with partial_fit: it leaves out parts "
+                "of all rows in turn",
+                hint='use criterion="bic", or fit the first rows: partial_fit goes on from there',
+            )
+
+    def begun(self, batch: LabelledBatch) -> LearnedMixtures:
+        """Return what is learned from the first rows of a stream."""
+        from suffice.models.mixture.streams.class_streams import ClassStreams
+
+        found = self.streamed(ClassStreams.empty(), batch)
+        dtype, kind = batch.classes.dtype, label_kind(batch.classes)
+        return self.keeping(batch.columns, found, dtype, kind, batch.frame)
+
+    def class_settings(self) -> ClassSettings:
+        """Return how the classes of a stream are fitted."""
+        from suffice.models.mixture.streams.class_streams import ClassSettings
+
+        return ClassSettings(
+            self.numbers, self.covariance, self.settings_of_mixtures, bool(self.shared)
         )
 
-    def estimate(self, learned: Learned[KeptMixtures, MixturesFit]) -> MixturesFit:
-        """Return what answers under the priors."""
-        kept = learned.statistics
-        return MixturesFit(kept.model(self.priors), kept)
+    def streamed(self, streams: ClassStreams, batch: LabelledBatch) -> StreamedMixtures:
+        """Return what a stream has come to when the rows of a batch have gone by."""
+        _refuse_infinite(batch)
+        asked = self.class_settings()
+        more = streams.after(batch.labels, batch.rows, batch.codes, batch.weights, asked)
+        return StreamedMixtures(more, asked)
 
     def keeping(self, *learned: Any) -> LearnedMixtures:
         """Return what was found, with what else there is to know, as what was learned."""
@@ -241,7 +233,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
 
     # On disk
 
-    def restored(self, state: Mapping[str, Any]) -> Learned[KeptMixtures, MixturesFit]:
+    def restored(self, state: Mapping[str, Any]) -> Learned[Any, MixturesFit]:
         """Return what a file holds, of these settings."""
         model, record = state["model"], state["mixtures"]
         kept = KeptMixtures(
@@ -249,136 +241,20 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
             record.parameters, record.converged, record.steps,
         )  # fmt: skip
         classes = class_array(tuple(model.labels), restored_dtype(state["labels"]))
-        return self.keeping(
+        found = self.keeping(
             state["columns"], kept, classes.dtype, label_kind(classes), state["frame"]
         )
-
-
-@dataclass(frozen=True, eq=False)
-class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
-    """What was learned of classes that are mixtures."""
-
-    def rows(self, X: object) -> FloatArray:
-        """Return rows coded as at fit."""
-        table = self.as_learned(read_table(X))
-        return np.asarray(self.columns.encode(table, self.learner.name), dtype=np.float64)
-
-    def more(self, batch: LabelledBatch) -> Self:  # noqa: ARG002
-        """Refuse more rows: EM goes through all of them at every step."""
-        raise self.learner.lacking("partial_fit")
-
-    def given_back(self, rows: FloatArray) -> Any:
-        """Return rows as the user gave them."""
-        return back_to_frame(self.columns, rows, self.frame, self.dated)
-
-    def sample(
-        self,
-        n: int = 1,
-        y: Label | None = None,
-        random_state: object = None,
-        within: object = "auto",
-    ) -> tuple[Any, NDArray[Any]]:
-        """Draw rows and their labels; of one class if `y` names it."""
-        size, shown, rng = (
-            checked_size(n),
-            self.shown_within(within),
-            random_generator(random_state),
+        if "streams" not in state:
+            return found
+        going_on = replace(
+            found, statistics=StreamedMixtures(state["streams"], self.class_settings())
         )
-        rows, codes = self.model.sample(size, rng, y)
-        if shown is not None:
-            laws: MixtureLaws = self.statistics.laws
-            drawn = laws.drawn_components(codes, rng)
-            rows = laws.components.sample(drawn, rng)
-            rows = PossibleNormals.of(laws.components, self.columns, shown).rows(rows, drawn)
-        return self.given_back(rows), self.classes[codes]
+        return going_on.knowing(MixturesFit(model, kept))
 
-    def warn(self) -> None:
-        """Tell, after `fit`, what was done about degenerate rows."""
-        warn_of(self.statistics.notes, self.columns.coded_names, self.labels)
 
-    def typicality(self, X: object, y: object = None) -> FloatArray:
-        """Return, per class, how often a draw of the class is no more likely than the row (n, k).
-
-        By 9,999 draws from the fitted mixture: what its parameters may be off is not counted.
-        Labels of rows of the fit are refused: these cannot be taken out of the mixture first.
-        """
-        if y is not None:
-            raise self.learner.lacking("typicality of the rows of the fit, each left out")
-        laws: MixtureLaws = self.statistics.laws
-
-        def answer(rows: FloatArray) -> FloatArray:
-            if np.isinf(rows).any():
-                raise NotFinite.of_range(())
-            return laws.typicality(rows, DRAWS, np.random.default_rng(SEED))
-
-        return self.asked(X, answer)
-
-    def explain(
-        self, X: object, of: Label | None = None, against: Label | None = None
-    ) -> Explanation:
-        """Split the log odds of every row by column.
-
-        Of each of the two classes the component that the row is likeliest of is compared, as
-        normal classes are; what the other components add is part of the baseline.
-        """
-        from suffice.models.gaussian.explanation import explain
-
-        model, laws = self.model, self.statistics.laws
-        pair = comparison(model.labels, of, against)
-        owners = laws.owners
-
-        def answer(rows: FloatArray) -> Any:
-            scores, joint = laws.component_scores(rows), model.log_joint(rows)
-            first, second = pair(model.posterior(rows, log=True))
-            nearest = np.stack(
-                [
-                    np.where(owners == k, scores, -np.inf).argmax(axis=1)
-                    for k in range(len(model.labels))
-                ],
-                axis=1,
-            )
-            every = np.arange(len(rows))
-            inner: Any = GenerativeModel(
-                tuple(range(len(owners))), np.zeros(len(owners)), laws.components, np.ones(1)
-            )
-            found = explain(inner, rows, nearest[every, first], nearest[every, second])
-            odds = joint[every, first] - joint[every, second]
-            baseline = odds - found.contributions.sum(axis=1)
-            return found, first, second, baseline
-
-        found, first, second, baseline = self.asked(X, answer)
-        return Explanation(
-            self.classes[first],
-            self.classes[second],
-            baseline,
-            found.contributions,
-            found.pairs,
-            tuple(self.columns.names),
-        )
-
-    def with_priors(self, priors: Mapping[Label, float]) -> LearnedMixtures:
-        """Return it with other priors; what was learned of each class is untouched."""
-        checked_log_priors(priors, self.labels)
-        learner: Any = self.learner
-        return replace(self, learner=replace(learner, priors=dict(priors)))
-
-    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Return what was learned, by name."""
-        from suffice.models.mixture.record import ClassMixtures
-
-        kept = self.statistics
-        record = ClassMixtures(
-            kept.forms, kept.log_likelihood, kept.parameters, kept.converged, kept.steps
-        )
-        return {
-            "columns": self.columns,
-            "statistics": None,
-            "labels": stored_dtype(self.dtype),
-            "frame": self.frame,
-            "chosen": None,
-            "model": self.model,
-            "mixtures": record,
-        }
+def _refuse_infinite(batch: LabelledBatch) -> None:
+    if np.isinf(batch.rows).any():
+        raise naming_cells(NotFinite.of_range(()), batch.rows, batch.columns, batch.places)
 
 
 def _whole(name: str, value: object, least: int) -> None:

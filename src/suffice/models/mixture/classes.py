@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.mixture.em import Climb
+    from suffice.models.mixture.fitting import MixtureFit
     from suffice.rows import FloatArray, IntArray, Label
 
 MOST_SUBCLASSES = 5
@@ -133,7 +134,6 @@ def fit_classes(
     holds for the components of all classes together; otherwise each class has its own.
     """
     frame = rows.whole.summary()
-    width = int(frame.active.sum())
     for c, survey in enumerate(rows.surveys):
         if not survey.size:
             raise BadSetting(
@@ -148,8 +148,8 @@ def fit_classes(
             )
     with pinned():
         if shared:
-            return _together(rows, numbers, covariance, settings, frame, width)
-        return _apart(rows, labels, numbers, covariance, settings, frame, width)
+            return _together(rows, numbers, covariance, settings, frame)
+        return _apart(rows, labels, numbers, covariance, settings, frame)
 
 
 # Each class by itself
@@ -162,21 +162,39 @@ def _apart(
     covariance: object,
     settings: MixtureSettings,
     frame: ClassSummary,
-    width: int,
 ) -> FittedClasses:
-    fits = []
-    for c, (part, survey) in enumerate(zip(rows.parts, rows.surveys, strict=True)):
-        forms = _comparable(forms_to_try(covariance, survey.size, width), frame)
-        own = replace(settings, components=numbers[c], forms=forms)
-        fits.append(fit_mixture(part, survey, own, frame=frame))
-    laws = joined_laws(
-        [fit.model.densities for fit in fits],  # type: ignore[misc]
-        [np.exp(fit.model.log_priors) for fit in fits],
-    )
+    fits = [
+        fit_class(part, survey, one, covariance, settings, frame)
+        for part, survey, one in zip(rows.parts, rows.surveys, numbers, strict=True)
+    ]
     collapsed = [c for c, fit in enumerate(fits) if fit.penalised and not settings.prior]
     notes = [note for note in fits[0].notes if note.columns]
     if collapsed:
         notes.append(_collapse(listed(repr(labels[c]) for c in collapsed)))
+    return joined_classes(fits, tuple(notes))
+
+
+def fit_class(
+    part: MixtureRows,
+    survey: RowSurvey,
+    numbers: tuple[int, ...],
+    covariance: object,
+    settings: MixtureSettings,
+    frame: ClassSummary,
+) -> MixtureFit:
+    """Return the mixture of one class, in the units of the rows of all."""
+    width = int(frame.active.sum())
+    forms = _comparable(forms_to_try(covariance, survey.size, width), frame)
+    own = replace(settings, components=numbers, forms=forms)
+    return fit_mixture(part, survey, own, frame=frame)
+
+
+def joined_classes(fits: Sequence[MixtureFit], notes: tuple[Note, ...]) -> FittedClasses:
+    """Return classes that are mixtures by themselves as one fit."""
+    laws = joined_laws(
+        [fit.model.densities for fit in fits],  # type: ignore[misc]
+        [np.exp(fit.model.log_priors) for fit in fits],
+    )
     return FittedClasses(
         laws,
         tuple(fit.form for fit in fits),
@@ -186,7 +204,7 @@ def _apart(
         float(sum(fit.weight for fit in fits)),
         all(fit.converged for fit in fits),
         max(len(fit.history) for fit in fits),
-        tuple(notes),
+        notes,
     )
 
 
@@ -221,9 +239,8 @@ def _together(
     covariance: object,
     settings: MixtureSettings,
     frame: ClassSummary,
-    width: int,
 ) -> FittedClasses:
-    forms = forms_to_try(covariance, rows.size, width)
+    forms = forms_to_try(covariance, rows.size, int(frame.active.sum()))
     if covariance == "auto":
         forms = _comparable(forms, frame)
     most = max(len(one) for one in numbers)
@@ -257,7 +274,8 @@ def _of_form(
     prior = ComponentPrior.of(form, sum(numbers), coordinates)
     own = _OwnComponents(rows, numbers)
     penalised = settings.prior
-    top = _climbed(own, Maximization(form, coordinates, prior if penalised else None), settings)
+    asked = Maximization(form, coordinates, prior if penalised else None)
+    top = _climbed(own, asked, settings)
     if top is None and alone and not penalised:
         penalised = True
         top = _climbed(own, Maximization(form, coordinates, prior), settings)
@@ -331,9 +349,10 @@ def _begins(own: _OwnComponents, maximization: Maximization, seed: int) -> list[
         sample = own.rows.surveys[c].sample
         starts = Starts(sample.rows, maximization.coordinates, seed, noisy=False)
         parts.append(starts.partitions(places.stop - places.start))
-        samples.append(sample.rows)
-        # A class of which a sample stands for all weighs as much as all of it.
-        weights.append(sample.weights * (own.rows.parts[c].weight / sample.weights.sum()))
+        rows, held = sample.rows[: starts.size], sample.weights[: starts.size]
+        samples.append(rows)
+        # A class of which some rows stand for all weighs as much as all of it.
+        weights.append(held * (own.rows.parts[c].weight / held.sum()))
     stacked, held = np.concatenate(samples), np.concatenate(weights)
     found = []
     for i in range(max(len(one) for one in parts)):

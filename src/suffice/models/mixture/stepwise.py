@@ -152,9 +152,15 @@ class MixtureStream:
             weights=self.weights[many:],
         )
 
-    def begun(self, fit: MixtureFit) -> Self:
-        """Return the stream with a fitted mixture to begin from: its moments are the sums."""
-        coordinates, components = _restored(fit)
+    def begun(self, fit: MixtureFit, coordinates: Coordinates | None = None) -> Self:
+        """Return the stream with a fitted mixture to begin from: its moments are the sums.
+
+        `coordinates` are those that it was fitted in, where these are of more rows than its own.
+        """
+        if coordinates is None:
+            coordinates, components = _restored(fit)
+        else:
+            _, components = _restored(fit, coordinates.total, coordinates.trifle)
         shares, means = components.shares, components.means
         axes = (slice(None), *[np.newaxis] * (components.covariances.ndim - 1))
         scatters = shares[axes] * components.covariances
@@ -172,57 +178,87 @@ class MixtureStream:
             trifle=coordinates.trifle,
         )
 
-    def stepped(self, fit: MixtureFit, many: int, *, prior: bool) -> tuple[Self, MixtureFit]:
-        """Let the first rows that wait make a step; the mixture stays where one is too thin."""
+    @property
+    def spread(self) -> FloatArray:
+        """The running scatters (k, a, a), or squares (k, a)."""
+        found = self.squares if self.scatters is None else self.scatters
+        assert found is not None
+        return found
+
+    def averaged(self, fit: MixtureFit, many: int) -> tuple[Self, Coordinates, Components]:
+        """Let the first rows that wait join the running sums, under the components there are.
+
+        Returns the coordinates and the components as well, for the estimate that may follow.
+        """
         rows, weights = self.rows[:many], self.weights[:many]
         coordinates, components = _restored(fit, self.total, self.trifle)
         found, likelihood = HiddenMoments.of(rows, weights, Expectation(components, coordinates))
         size = float(weights.sum())
         assert self.held is not None
         assert self.means is not None
-        spread = self.squares if self.scatters is None else self.scatters
-        assert spread is not None
         gamma = (self.seen / size + 2.0) ** -ALPHA
-        old = HiddenMoments(self.held, self.means, spread, self.noise)
+        old = HiddenMoments(self.held, self.means, self.spread, self.noise)
         new = old.scaled(1.0 - gamma) + found.scaled(gamma / size)
         new = new.scaled(1.0 / new.weight)
         # What an average is worth: weights of its rows, squared and summed, are one over it.
         worth = 1.0 / ((1.0 - gamma) ** 2 / self.worth + gamma**2 / size)
-        seen = self.seen + size
-        level = (1.0 - gamma) * self.likelihood + gamma * likelihood / size
         diagonal = components.is_diagonal
         stream = replace(
             self.without(many),
-            seen=seen,
+            seen=self.seen + size,
             worth=worth,
             held=new.held,
             means=new.means,
             scatters=None if diagonal else new.scatters,
             squares=new.scatters if diagonal else None,
             noise=new.noise,
-            likelihood=level,
+            likelihood=(1.0 - gamma) * self.likelihood + gamma * likelihood / size,
         )
-        told = replace(fit, weight=seen, log_likelihood=level * seen)
-        if float(new.held.min()) * worth < 2.0 * (coordinates.width + 1):
-            return stream, _weighing(told)
-        coordinates = replace(coordinates, weight=worth)
+        return stream, coordinates, components
+
+    def told(self, fit: MixtureFit) -> MixtureFit:
+        """Return a mixture with the weight and the likelihood of this stream."""
+        known = replace(fit, weight=self.seen, log_likelihood=self.likelihood * self.seen)
+        shares = np.exp(known.model.log_priors) * (1.0 - known.noise)
+        return replace(known, model=replace(known.model, weights=shares * known.weight))
+
+    def holds(self, rows: float) -> bool:
+        """Whether every component is worth so many rows."""
+        assert self.held is not None
+        return float(self.held.min()) * self.worth >= rows
+
+    def stepped(self, fit: MixtureFit, many: int, *, prior: bool) -> tuple[Self, MixtureFit]:
+        """Let the first rows that wait make a step; the mixture stays where one is too thin."""
+        stream, coordinates, components = self.averaged(fit, many)
+        told = stream.told(fit)
+        if not stream.holds(thin_rows(coordinates.width)):
+            return stream, told
+        coordinates = replace(coordinates, weight=stream.worth)
         own = ComponentPrior.of(fit.form, components.size, coordinates) if prior else None
         maximization = Maximization(fit.form, coordinates, own)
-        whole = new.scaled(worth)
-        shares = new.held
+        assert stream.held is not None
+        assert stream.means is not None
         image = maximization.of_moments(
-            whole.held, new.means, whole.scatters, shares, new.noise, components.log_volume
+            stream.held * stream.worth,
+            stream.means,
+            stream.spread * stream.worth,
+            stream.held,
+            stream.noise,
+            components.log_volume,
         )
-        if not maximization.is_sound(image, worth):
-            return stream, _weighing(told)
-        model = law_of(image, replace(coordinates, weight=seen), fit.form)
+        if not maximization.is_sound(image, stream.worth):
+            return stream, told
+        model = law_of(image, replace(coordinates, weight=stream.seen), fit.form)
         return stream, replace(told, model=model, noise=image.noise)
 
 
-def _weighing(fit: MixtureFit) -> MixtureFit:
-    """Return a mixture whose components weigh what all rows do."""
-    shares = np.exp(fit.model.log_priors) * (1.0 - fit.noise)
-    return replace(fit, model=replace(fit.model, weights=shares * fit.weight))
+def thin_rows(width: int) -> float:
+    """Return how many rows a component must be worth to be estimated anew.
+
+    >>> thin_rows(4)
+    10.0
+    """
+    return 2.0 * (width + 1)
 
 
 def step_rows(components: int, width: int) -> int:

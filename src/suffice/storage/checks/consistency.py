@@ -10,7 +10,7 @@ import numpy as np
 from suffice.rows.cells import CATEGORY
 from suffice.statistics.algebra import LEFTOVER, exceeds
 from suffice.storage.checks.form_checks import check_form, refusal
-from suffice.storage.checks.rules import TINY
+from suffice.storage.checks.rules import ROUNDING, TINY
 from suffice.storage.known_classes import name_of
 from suffice.storage.stored_labels import are_labels
 
@@ -88,12 +88,7 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     elif name_of(model) == "GenerativeModel":
         if "mixture" in state and name_of(state["mixture"]) != "MixtureRecord":
             raise refusal("mixture", "is none")
-        if (name_of(model.densities) == "MixtureLaws") != ("mixtures" in state):
-            raise refusal("model", "is not one of classes that are mixtures, or should not be")
-        if "mixtures" in state:
-            _check_mixtures(state, sizes)
-        if "stream" in state:
-            _check_stream(state, width)
+        _check_mixtures(state, sizes)
         if name_of(columns) != "Columns" or columns.width != width:
             raise refusal("columns", f"are not the {width} of the model")
         if state["chosen"] is not None and name_of(state["chosen"]) != "Gaussian":
@@ -107,26 +102,55 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
 
 
 def _check_mixtures(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
-    """Refuse what is said of classes that are mixtures, if it is said of others."""
+    """Refuse what is said of mixtures and their streams, if it is said of others."""
+    if (name_of(state["model"].densities) == "MixtureLaws") != ("mixtures" in state):
+        raise refusal("model", "is not one of classes that are mixtures, or should not be")
+    if "stream" in state:
+        _check_stream(state)
+    if "streams" in state:
+        _check_streams(state)
+    if "mixtures" not in state:
+        return
     if name_of(state["mixtures"]) != "ClassMixtures":
         raise refusal("mixtures", "are none")
     if len(state["mixtures"].forms) != sizes["model"]["k"]:
         raise refusal("mixtures", "are those of other classes")
 
 
-def _check_stream(state: Mapping[str, Any], width: int) -> None:
+def _check_stream(state: Mapping[str, Any]) -> None:
     """Refuse a stream of rows that is not the one of its mixture."""
     stream = state["stream"]
     if "mixture" not in state or name_of(stream) != "MixtureStream":
         raise refusal("stream", "is none")
-    model, active = state["model"], int(state["model"].densities.active.sum())
-    if stream.waiting.shape[1] != width:
-        raise refusal("stream", f"has {stream.waiting.shape[1]} columns, not {width}")
-    if stream.held is not None and stream.means.shape != (len(model.labels), active):
-        raise refusal("stream", "has other components than its mixture")
-    full = name_of(model.densities) == "FullNormals"
-    if stream.held is not None and full == (stream.scatters is None):
-        raise refusal("stream", "has moments of a different form than its mixture")
+    from suffice.storage.checks.mixture_rules import stream_flaw  # other files need none
+
+    if why := stream_flaw(stream, state["model"]):
+        raise refusal("stream", why)
+
+
+def _check_streams(state: Mapping[str, Any]) -> None:
+    """Refuse streams of classes that are not those of the model."""
+    streams, model = state["streams"], state["model"]
+    if "mixtures" not in state or name_of(streams) != "ClassStreams":
+        raise refusal("streams", "are none")
+    width = len(model.densities.origin)
+    if streams.labels != model.labels or not np.array_equal(streams.weights, model.weights):
+        raise refusal("streams", "are those of other classes")
+    if any(one.rows.waiting.shape[1] != width for one in streams.classes):
+        raise refusal("streams", f"do not have the {width} columns of the model")
+    if not all(one.is_begun for one in streams.classes):
+        return  # what waits is fitted when it is asked about
+    laws, owners = model.densities, model.densities.owners
+    room = ROUNDING * (laws.scale + np.abs(laws.origin))
+    for c, one in enumerate(streams.classes):
+        own, theirs = np.flatnonzero(owners == c), one.model.densities
+        same = theirs.size == len(own)
+        if same:
+            gaps = np.abs(theirs.class_means - laws.components.class_means[own])
+            shares = np.exp(one.model.log_priors) - laws.mixing[c, own]
+            same = bool((gaps <= room).all() and (np.abs(shares) <= ROUNDING).all())
+        if not same:
+            raise refusal("streams", "have come to another model")
 
 
 def _check_law(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:

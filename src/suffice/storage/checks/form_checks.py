@@ -34,6 +34,16 @@ LINEAR = (
     "Stochastic",
 )
 """Classes whose rules are loaded where a file holds one: those of `linear_rules.LINEAR_RULES`."""
+MIXTURES = (
+    "ClassMixtures",
+    "ClassStream",
+    "ClassStreams",
+    "MixtureLaws",
+    "MixtureRecord",
+    "MixtureStream",
+    "StreamFrame",
+)
+"""The same of `mixture_rules.MIXTURE_RULES`."""
 
 
 MODERATE = {
@@ -89,6 +99,10 @@ def check_form(value: object, place: str) -> Sizes:
         from suffice.storage.checks.linear_rules import LINEAR_RULES  # other models need none
 
         rule = LINEAR_RULES[name]
+    if rule is None and name in MIXTURES:
+        from suffice.storage.checks.mixture_rules import MIXTURE_RULES
+
+        rule = MIXTURE_RULES[name]
     if rule is not None and (why := rule(value, sizes)):
         raise refusal(place, why)
     if _is_laws(value) and (why := laws_flaw(value, sizes)):

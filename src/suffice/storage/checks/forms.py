@@ -208,6 +208,25 @@ FORMS: dict[str, dict[str, str]] = {
         "total": "?moderate a a",
         "trifle": "?moderate a a",
     },
+    "StreamFrame": {
+        "origin": "float d",
+        "origin_low": "float d",
+        "scale": "unit d",
+        "active": "truth d",
+        "total": "moderate a a",
+        "weight": "scale",
+    },
+    "ClassStream": {
+        "rows": "=MixtureStream d",
+        "model": "?=GenerativeModel",
+        "record": "?=MixtureRecord",
+    },
+    "ClassStreams": {
+        "labels": "labels k",
+        "classes": "(=ClassStream d) k",
+        "weights": "scale k",
+        "frame": "?=StreamFrame d",
+    },
     "GenerativeModel": {
         "labels": "labels k",
         "log_priors": "log k",

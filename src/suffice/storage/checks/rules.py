@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
     from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
     from suffice.models.gaussian.predictive.full_students import FullStudents
-    from suffice.models.mixture.laws import MixtureLaws
-    from suffice.models.mixture.record import ClassMixtures, MixtureRecord
     from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
     from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.pool.model import PoolModel
@@ -284,53 +282,6 @@ def _pool(value: PoolModel, sizes: Sizes) -> str:
     return "" if set(value.kinds) <= KINDS else "has columns of an unknown kind"
 
 
-def _mixture(value: MixtureRecord, sizes: Sizes) -> str:  # noqa: ARG001
-    """Forms are among the fourteen, and noise is a share."""
-    from suffice.models.gaussian.forms import LETTERS  # other files have none
-
-    if not {value.form, *value.forms} <= set(LETTERS):
-        return "has a form that is not known"
-    # All rows may be noise: what is spread evenly is told best by that.
-    return "" if value.noise <= 1.0 else f"has noise in {value.noise:g} of all rows"
-
-
-def _class_mixtures(value: ClassMixtures, sizes: Sizes) -> str:  # noqa: ARG001
-    from suffice.models.gaussian.forms import LETTERS  # other files have none
-
-    return "" if set(value.forms) <= set(LETTERS) else "has a form that is not known"
-
-
-def _mixture_laws(value: MixtureLaws, sizes: Sizes) -> str:
-    """Every component belongs to one class, and every class has some."""
-    mixing = value.mixing
-    if value.components.size != sizes["c"]:
-        return f"has shares of {sizes['c']}, not of {value.components.size} components"
-    if (np.count_nonzero(mixing, axis=0) != 1).any():
-        return "has a component that is not of one class"
-    off = np.abs(mixing.sum(axis=1) - 1.0).max(initial=0.0)
-    return "" if off < 1e-6 else "has shares that do not add up to 1"
-
-
-def _mixture_stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    """Moments are those of squares, all there or none, and weigh one."""
-    parts = [value.held, value.means, value.total, value.trifle]
-    known = [one is not None for one in parts]
-    spread = [one for one in (value.scatters, value.squares) if one is not None]
-    if len({*known, value.seen > 0.0, value.worth > 0.0, len(spread) == 1}) > 1:
-        return "has some of its moments, and not others"
-    if len(spread) > 1 or value.noise >= 1.0:
-        return "has moments twice, or noise alone"
-    if not known[0]:
-        return ""
-    if abs(float(value.held.sum()) + value.noise - 1.0) > ROUNDING:
-        return "has shares that do not add up to 1"
-    squares = [value.total, value.trifle]
-    squares += [] if value.scatters is None else list(value.scatters)
-    # Sums of differences: what rounding leaves of a direction without variance may be below zero.
-    sound = all(is_sum_of_squares(one, np.abs(np.diagonal(one)) * ROUNDING) for one in squares)
-    return "" if sound else "has no squares among its moments"
-
-
 def _law(value: Normal, sizes: Sizes) -> str:
     if not sizes["d"]:
         return "has no columns"
@@ -353,7 +304,6 @@ def _spread(value: Spread, sizes: Sizes) -> str:
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "AveragedLaws": _averaged_laws,
     "ByColumn": _by_column,
-    "ClassMixtures": _class_mixtures,
     "Design": _design,
     "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
@@ -363,9 +313,6 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "FullNormals": _full,
     "FullStudents": _full_students,
     "GenerativeModel": priors,
-    "MixtureLaws": _mixture_laws,
-    "MixtureRecord": _mixture,
-    "MixtureStream": _mixture_stream,
     "Moments": _scatter,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,

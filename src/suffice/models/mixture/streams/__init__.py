@@ -1,0 +1,1 @@
+"""Streams of labelled rows: stepwise EM for classes that are mixtures."""
