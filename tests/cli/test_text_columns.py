@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from tests.reference.text_tables import tickets, visits
+from tests.reference.text_tables import serials, tickets, visits
 
 
 @pytest.fixture
@@ -34,6 +34,38 @@ def test_train_reads_texts_of_its_own_accord_and_says_so(table: Any, tmp_path: A
     again = suffice.load(tmp_path / "model.suffice")
     asked = [[tickets(size=400).columns["message"][0], 3.0, 1.0]]
     np.testing.assert_array_equal(again.predict_proba(asked), found.estimator.predict_proba(asked))
+
+
+@pytest.mark.parametrize(
+    ("families", "read", "held"),
+    [
+        ("gaussian", "by its words", ("words", "gaussian")),
+        ("bytes", "by its bytes", ("bytes", "lognormal")),
+        ({"message": "bytes"}, "by its bytes", ("bytes", "lognormal")),
+        ({("message",): suffice.families.TextBytes(3)}, "by its bytes", ("bytes", "lognormal")),
+        ({"hours": "gaussian"}, "by its words", ("words", "gaussian")),
+        ("select", "by its words", ("words", None)),  # rows decide
+    ],
+)
+def test_families_that_are_asked_for_hold_beside_texts(
+    table: Any, families: Any, read: str, held: tuple[str, str | None]
+) -> None:
+    found = suffice.train(
+        table, target="state", model="naive-bayes", families=families, drop=["plan"]
+    )
+    assert read in found.notes[0]
+    asked = found.estimator.families_
+    assert asked["message"] == held[0]
+    assert held[1] in (asked["hours"], None)
+
+
+def test_a_family_of_all_columns_is_refused_where_one_cannot_have_it(table: Any, run: Any) -> None:
+    told = run(
+        "fit", table, "--target", "state", "--model", "naive-bayes", "--families", "bernoulli",
+        "-o", table.parent / "m",
+    )  # fmt: skip
+    assert told.code == 1
+    assert "hours" in told.err
 
 
 def test_other_models_leave_texts_out_and_say_so(table: Any) -> None:
@@ -75,6 +107,20 @@ def test_a_pool_reads_texts_and_its_file_answers_like_it(tmp_path: Any, run: Any
     np.testing.assert_array_equal(again.predict_proba(asked), found.estimator.predict_proba(asked))
     told = run("inspect", tmp_path / "model.suffice").out
     assert all(f"also the words of {name}: weight" in told for name in made.texts)
+
+
+@pytest.mark.slow
+def test_fit_says_that_bytes_told_more_and_inspect_says_it_too(tmp_path: Any, run: Any) -> None:
+    made = serials(size=300, training=300)
+    frame = pd.DataFrame(made.columns).assign(age=made.labels)
+    place = tmp_path / "serials.csv"
+    frame.to_csv(place, index=False)
+    told = run("fit", place, "--target", "age", "-o", tmp_path / "model").err
+    assert "serial is read as text;" in told
+    found = suffice.load(tmp_path / "model")
+    assert found.readings_ == {"serial": "bytes"}
+    assert "serial is read by its bytes, which told more than its words" in told
+    assert "also the bytes of serial: weight" in run("inspect", tmp_path / "model").out
 
 
 def test_a_last_row_of_sums_is_named(tmp_path: Any) -> None:

@@ -163,6 +163,10 @@ def test_a_file_answers_and_learns_as_the_pool_does_and_a_lie_is_refused(tmp_pat
         (["nothing"], "is not a column"),
         ([7], "of 3 columns"),
         (["x1"], "contains no text"),
+        ({"x1": "bytes"}, "contains no text"),
+        ({"x0": "letters"}, "by 'letters', which is not known"),
+        ({"x0": "words", 0: "bytes"}, "by words and by bytes"),
+        ({True: "bytes"}, "is not known"),
     ],
 )
 def test_what_names_no_texts_is_refused(texts: Any, words: str) -> None:

@@ -118,6 +118,26 @@ def visits(seed: int = 2, size: int = 4000, training: int = 600) -> TextTable:
     return TextTable("visits (made)", columns, labels, ("note", "history"), training)
 
 
+def serials(seed: int = 3, size: int = 4000, training: int = 400) -> TextTable:
+    """Return texts whose words are nearly all different, and whose spelling tells the class."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, size)
+    alphabets = ("aeioubdgmnlr", "aeiouktpsfzx")
+
+    def word(code: int) -> str:
+        own = rng.random(7) < 0.4
+        letters = rng.integers(0, len(alphabets[0]), 7)
+        spelled = zip(letters, own, rng.integers(0, 2, 7), strict=True)
+        return "".join(alphabets[code if mine else other][j] for j, mine, other in spelled)
+
+    columns: dict[str, list[Any]] = {
+        "serial": [" ".join(word(c) for _ in range(3)) for c in codes],
+        "hours": rng.gamma(2.0, 3.0 + 2.0 * codes).tolist(),
+    }
+    labels = [("new", "old")[c] for c in codes]
+    return TextTable("serials (made)", columns, labels, ("serial",), training)
+
+
 def sms_table() -> TextTable:
     """Return the SMS Spam Collection with how long messages are, and the number that they name."""
     from benchmarks.corpora import sms

@@ -9,7 +9,7 @@ from suffice.learning.learners.pool import AUTO, PoolClassifierLearner
 from suffice.models.pool.members import MEMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from suffice.learning.learners.pool import LearnedPool
     from suffice.learning.results import Explanation
@@ -30,10 +30,11 @@ class Pool(StatisticsClassifier):
     members : "auto" or list of str
         Names of members: see `suffice.models.pool.members.MEMBERS`. The class shares are always
         among them.
-    texts : "auto" or list of str or int
-        Columns of texts, by name or position, which are known by their words; "auto" takes those
-        whose cells have several words each and are nearly all different, [] none. No member reads
-        them: what words say multiplies what the members say of all other columns, believed as far
+    texts : "auto" or list of str or int or dict
+        Columns of texts, by name or position; "auto" takes those whose cells have several words
+        each and are nearly all different, [] none. A dict says by what each is read, "words" or
+        "bytes": {"message": "bytes"}; of others rows that are left out decide. No member reads
+        them: what a text says multiplies what the members say of all other columns, believed as far
         as rows that neither has seen bear out.
 
     Attributes
@@ -47,7 +48,9 @@ class Pool(StatisticsClassifier):
     log_loss_, accuracy_ : float
         Judged, of the pool itself, with what texts say.
     texts_ : dict
-        {column of texts: how far it is believed}, the factor of its words' log odds.
+        {column of texts: how far it is believed}, the factor of its words' (or bytes') log odds.
+    readings_ : dict
+        {column of texts: "words" or "bytes"}, by which it is read.
     left_out_ : tuple of str
         Members that had too many rows, columns or classes for their time, or too few to learn.
     classes_ : (k,)
@@ -82,7 +85,9 @@ class Pool(StatisticsClassifier):
         def _now(self) -> LearnedPool: ...
 
     def __init__(
-        self, members: str | Sequence[str] = AUTO, texts: str | Sequence[str | int] = AUTO
+        self,
+        members: str | Sequence[str] = AUTO,
+        texts: str | Sequence[str | int] | Mapping[str | int, str] = AUTO,
     ) -> None:
         self.members = members
         self.texts = texts
@@ -155,6 +160,15 @@ class Pool(StatisticsClassifier):
             return {}
         pairs = zip(beside.places, beside.factors.tolist(), strict=True)
         return {names[place]: factor for place, factor in pairs}
+
+    @property
+    def readings_(self) -> dict[str, str]:
+        """By what each column of texts is read; nothing where there is none."""
+        learned = self._now()
+        beside, names = learned.model.texts, learned.columns.names
+        if beside is None:
+            return {}
+        return {names[place]: how for place, how in zip(beside.places, beside.read_by, strict=True)}
 
     @property
     def members_(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadSetting, listed, meant
 from suffice.learning.learner import Learner
 from suffice.learning.stored import learner_named
+from suffice.models.pool.text_readings import BYTES, WORDS, tries_bytes
 from suffice.printing.model_names import usual_name
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
 from suffice.statistics.row_sample import MOST
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.rows import Table
 
 GENERATIVE, DISCRIMINATIVE = "generative", "discriminative"
 POOL = "pool"
@@ -26,8 +28,8 @@ SINGLE = "single"
 FEWEST_POOLED = 10
 """Rows from which on a pool is tried: with fewer, shares of members are found on one row or none
 of a class."""
-WITH_TEXTS = "naive-bayes-text"
-"""The key of the candidate that reads columns of texts beside others."""
+WITH_TEXTS, BY_BYTES = "naive-bayes-text", "naive-bayes-bytes"
+"""The keys of the candidates that read columns of texts beside others: by words, and by bytes."""
 SLIGHT = 1e-4
 """The penalty of the candidate "logistic": that of C = 1e4.
 
@@ -91,21 +93,39 @@ def beside_texts(
 ) -> tuple[Candidate, ...]:
     """Return candidates that do not see columns of texts; naive Bayes and the pool, which do.
 
+    Naive Bayes reads them by words, and once more by bytes where they are short enough for that.
     Of nothing but texts there is no other model.
     """
     if not texts:
         return asked
-    model = learner_named("NaiveBayes", families=dict.fromkeys(texts, "words"))
-    single = Candidate(WITH_TEXTS, "naive Bayes (mixed, with text)", model, GENERATIVE, len(asked))
-    if read_table(rows.X).width == len(texts):
-        return (single,)
+    table = read_table(rows.X)
+    ways = [(WITH_TEXTS, WORDS, "naive Bayes (mixed, with text)")]
+    if _are_short(table, texts, len(rows.classes)):
+        ways.append((BY_BYTES, BYTES, "naive Bayes (mixed, with text by bytes)"))
+    single = tuple(
+        Candidate(
+            key, name, learner_named("NaiveBayes", families=dict.fromkeys(texts, family)),
+            GENERATIVE, len(asked) + place,
+        )
+        for place, (key, family, name) in enumerate(ways)
+    )  # fmt: skip
+    if table.width == len(texts):
+        return single
     plain = [replace(one, without=texts) for one in asked if one.key != POOL]
+    rank = len(asked) + len(single)
     pools = [
-        replace(one, model=learner_named("Pool", texts=texts), rank=len(asked) + 1)
+        replace(one, model=learner_named("Pool", texts=texts), rank=rank)
         for one in asked
         if one.key == POOL
     ]
-    return (*plain, single, *pools)
+    return (*plain, *single, *pools)
+
+
+def _are_short(table: Table, texts: tuple[str, ...], classes: int) -> bool:
+    """Whether the bytes of all columns of texts are few enough to be tried beside their words."""
+    names = table.names or ()
+    every = (cell for name in texts for cell in table.column(names.index(name)).tolist())
+    return tries_bytes(every, classes)
 
 
 def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:

@@ -102,7 +102,7 @@ class Explanation:
                     lines.append(f"    {parts[j]:+10.3f}  {self.columns[j]}")
                     if said := self.words_of(self.columns[j], i):
                         told = ", ".join(f"{word} {odds:+.3f}" for word, odds in said[:SHOWN_WORDS])
-                        lines.append(f"                by its words: {told}")
+                        lines.append(f"                word by word: {told}")
         return "\n".join(lines)
 
     def words_of(self, column: str, row: int = 0) -> Reasons:

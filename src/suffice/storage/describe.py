@@ -58,7 +58,8 @@ class MemberAccount:
 class PoolAccount:
     """The members of a pool, how good it is on rows that it has not seen, and rows it keeps.
 
-    texts  columns that no member reads, and how far their words are believed beside the members
+    texts     columns that no member reads, and how far they are believed beside the members
+    readings  by what each of them is known: "words" or "bytes"
     """
 
     members: tuple[MemberAccount, ...]
@@ -66,6 +67,7 @@ class PoolAccount:
     accuracy: float
     kept: int
     texts: Mapping[str, float] = field(default_factory=dict)
+    readings: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return the same as what JSON can hold."""
@@ -76,7 +78,7 @@ class PoolAccount:
             "log_loss": self.log_loss,
             "accuracy": self.accuracy,
             "kept_rows": self.kept,
-            **({"texts": dict(self.texts)} if self.texts else {}),
+            **({"texts": dict(self.texts), "readings": dict(self.readings)} if self.texts else {}),
         }
 
     def lines(self) -> list[str]:
@@ -89,7 +91,7 @@ class PoolAccount:
             f"{_counted(len(told), 'member', 'members')}, evaluated on rows that each had not seen",
             *told,
             *(
-                f"  also the words of {name}: weight {belief:.3g}"
+                f"  also the {self.readings[name]} of {name}: weight {belief:.3g}"
                 for name, belief in self.texts.items()
             ),
             f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
@@ -276,12 +278,15 @@ def _mixture(stored: StoredModel) -> MixtureAccount:
 def _pool(model: PoolModel, state: Mapping[str, Any]) -> PoolAccount:
     """Return what only a pool has."""
     beside, names = model.texts, state["columns"].names
-    pairs = () if beside is None else zip(beside.places, beside.factors.tolist(), strict=True)
+    texts, readings = {}, {}
+    if beside is not None:
+        called = [names[place] for place in beside.places]
+        texts = dict(zip(called, beside.factors.tolist(), strict=True))
+        readings = dict(zip(called, beside.read_by, strict=True))
     judged = zip(model.members, model.shares.tolist(), model.log_losses.tolist(), strict=True)
     members = tuple(MemberAccount(*one) for one in judged)
-    texts = {names[place]: belief for place, belief in pairs}
     kept = len(state["statistics"].sample.rows)
-    return PoolAccount(members, model.log_loss, model.accuracy, kept, texts)
+    return PoolAccount(members, model.log_loss, model.accuracy, kept, texts, readings)
 
 
 def _law_account(stored: StoredModel) -> Account:

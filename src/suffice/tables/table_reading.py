@@ -21,7 +21,7 @@ year."""
 ORDERED = "ordered"
 """What a column is whose categories have an order of their own: low, medium, high."""
 TEXT = "text"
-"""What a column is whose cells are texts, known by their words."""
+"""What a column is whose cells are texts, known by their words or bytes."""
 AS_WRITTEN = ("category", ORDERED, TEXT)
 """What columns are whose cells stay as they are written, digits too."""
 COLUMN_KINDS = ("number", *AS_WRITTEN, *DATES, *IGNORED)

@@ -36,6 +36,8 @@ class Hooks:
         self.notes: list[str] = []
         self.learns_unlabelled = False
         """Whether rows without a label are learned from: what became of them is said later."""
+        self.families: object = None
+        """What is asked of the families of columns: notes on texts say it."""
         self._on_note = on_note
         self.progress: ShowsProgress = SilentProgress if progress is None else progress
 

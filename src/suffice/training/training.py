@@ -33,7 +33,7 @@ from suffice.training.model_choice import (
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
 from suffice.training.table_columns.spelled_columns import check_declared
-from suffice.training.table_columns.text_columns import READING, families_of
+from suffice.training.table_columns.text_columns import READING, families_of, say_bytes
 from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
@@ -111,8 +111,8 @@ def train(
         What columns are, by name, where they are not what they look like: "number" (units such as
         12 kg are passed over), "category" (numbers that are codes), "ordered" (categories such as
         low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
-        stands first), "text" (known by its words, which naive Bayes reads beside other columns),
-        "id" or "ignore" (left out).
+        stands first), "text" (known by its words or bytes, which naive Bayes and
+        pools read beside other columns), "id" or "ignore" (left out).
     encoding : str, optional
         Any that Python knows, such as "windows-1252"; None detects it.
     sheet : str or int, optional
@@ -196,6 +196,7 @@ def train_rows(
     if "unlabelled" in settings:
         settings = {**settings, "unlabelled": IGNORE if how == IGNORE else checked_unlabelled(how)}
     hooks.learns_unlabelled = how != IGNORE
+    hooks.families = settings.get("families", AUTO) if name == "naive-bayes" else None
     rows = _rows(data, y, target, name, hooks, drop, reading, seed)
     if how != IGNORE or rows.without is not None:  # most tables have none
         rows = with_rows_without_label(rows, more, reading, how)
@@ -214,19 +215,16 @@ def train_rows(
             )
         else:
             if name == "naive-bayes" and rows.text_columns:
-                families = families_of(rows.text_columns, settings.get("families"))
+                families = families_of(rows.text_columns, rows.names, settings.get("families"))
                 settings = {**settings, "families": families}
             learner = named_model(name, settings)
-        form = settings.get("covariance")
-        if name in ("gda", "qda", "mixture-discriminant") and (
-            form is None or letters_of(str(form))[2:] != "I"
-        ):
+        if _has_covariances(name, settings.get("covariance")):
             check_width(rows.table, name, hooks)
         filled = _filled(learner, rows, hooks)
-        begun = time.monotonic()
-        met = RowsMet()
+        begun, met = time.monotonic(), RowsMet()
         if learned is None:
             learned, met = fit_rows(learner, rows, filled, hooks, checkpoint, seed)
+        say_bytes(learned, hooks)
         seconds = time.monotonic() - begun
         if learned.unlabelled is not None and how != IGNORE:
             hooks.note(f"{learned.unlabelled}")
@@ -234,18 +232,18 @@ def train_rows(
             judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     shown = shown_by(rows.table)
     decimals = digits_shown(rows.table, shown)
-    rates = _rates(learned, rows)
+    rates, draws = _rates(learned, rows), rows.text_columns and learned.offers("sample")
     dropped = tuple(one.name for one in rows.dropped)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings).knowing(
         rates=rates,
-        shown=None if rates is None else shown,
+        shown=None if rates is None and not draws else shown,
         bins=ColumnBins.cut(rows.table) if met.bins is None else met.bins,
     )
     # The model itself takes the same rows, as one that is loaded from the file does.
     if rows.bins is not None:
         notes = replace(notes, more={**notes.more, LABEL_BINS: rows.bins.to_dict()})
-    more = {**notes.more, DECIMALS: decimals}
-    saved = Saved(learned.with_notes(replace(notes, more=more)), notes, decimals)
+    kept = replace(notes, more={**notes.more, DECIMALS: decimals})
+    saved = Saved(learned.with_notes(kept), notes, decimals)
     return Trained(
         saved, rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
@@ -294,6 +292,12 @@ def _is_frame(data: object) -> bool:
     import narwhals as nw
 
     return isinstance(eager_frame(data), nw.DataFrame)
+
+
+def _has_covariances(name: str, form: object) -> bool:
+    """Whether a named model learns covariances, and not variances alone."""
+    known = name in ("gda", "qda", "mixture-discriminant")
+    return known and (form is None or letters_of(str(form))[2:] != "I")
 
 
 def _filled(learner: Learner, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:

@@ -151,7 +151,7 @@ def _lines(number: int, one: Explanation, cells: dict[str, object], most: int) -
         lines.append(f"  {parts[j]:+9.3f}  {_word(name)}{value}")
         if said := one.words_of(name) if getattr(one, "words", None) else ():
             told = ", ".join(f"{_word(word)} {odds:+.3f}" for word, odds in said[:most])
-            lines.append(f"             by its words: {told}")
+            lines.append(f"             word by word: {told}")
     rest = [j for j in order if j not in shown]
     if rest and np.abs(parts[rest]).sum() > 0.0:
         what = "columns" if cells else "words"

@@ -120,8 +120,8 @@ def columns_options(command: Callable[..., object]) -> Callable[..., object]:
         "--column", "declared", multiple=True, metavar="NAME=KIND",
         help="The type of a column, where detection is wrong: number (12 kg is 12), category "
         "(numbers that are codes), ordered (low, medium, high), date (also spreadsheet serial "
-        "numbers; date-dmy and date-mdy give the order), text (known by its words), id or ignore "
-        "(left out); repeatable.",
+        "numbers; date-dmy and date-mdy give the order), text (known by its words or bytes), "
+        "id or ignore (left out); repeatable.",
     )  # fmt: skip
     @click.option(
         "--columns", "columns_file", type=click.Path(path_type=Path), metavar="FILE",

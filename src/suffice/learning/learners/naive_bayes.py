@@ -28,7 +28,7 @@ from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
-from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
+from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like, is_select
 from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.models.naive_bayes.product import Product
 from suffice.models.naive_bayes.row_samples import sampled
@@ -322,7 +322,8 @@ def check_families(asked: object) -> None:
         family_named(asked, "all columns")
         return
     for column, family in asked.items():
-        family_named(family, f"column {column!r}")
+        if not is_select(family):
+            family_named(family, f"column {column!r}")
 
 
 def chosen_families(
@@ -333,22 +334,31 @@ def chosen_families(
     names = batch.columns.names
     width = table.width
     named: dict[int, ColumnFamily] = {}
+    selected = set(range(width)) if is_select(asked) else set()
     tied = [-1] * width
     if isinstance(asked, Mapping):
         for number, (key, family) in enumerate(asked.items()):
             columns = [_place(part, names) for part in (key if isinstance(key, tuple) else (key,))]
             for j in columns:
-                if j in named:
+                if j in named or j in selected:
                     raise BadSetting(
                         f"families names {names[j]!r} twice", hint="give each column one family"
                     )
+                if is_select(family):
+                    selected.add(j)
+                    continue
                 named[j] = family_named(family, f"column {names[j]!r}")
                 if isinstance(key, tuple):
                     tied[j] = number
     elif not (isinstance(asked, str) and asked in (AUTO, SELECT)):
         named = {j: family_named(asked, "all columns") for j in range(width)}
-    if isinstance(asked, str) and asked == SELECT:
-        options = [candidates(table, j, codes, weights) for j in range(width)]
+    if selected:
+        options = [
+            (named[j],)
+            if j in named
+            else candidates(table, j, codes, weights)[: None if j in selected else 1]
+            for j in range(width)
+        ]
         found = select_families(
             batch.rows, batch.codes, batch.labels, batch.weights, options, alpha
         )

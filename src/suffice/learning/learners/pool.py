@@ -29,6 +29,7 @@ from suffice.learning.results import Explanation
 from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
+from suffice.models.pool.text_readings import READINGS
 from suffice.places import Phrase, RowAt
 from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 from suffice.statistics.row_sample import END, MOST, WithRows
@@ -50,7 +51,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
     """Learns a pool of models; the settings are those of Pool."""
 
     members: str | Sequence[str] = AUTO
-    texts: str | Sequence[str | int] = AUTO
+    texts: str | Sequence[str | int] | Mapping[str | int, str] = AUTO
 
     name: ClassVar[str] = "Pool"
     later_settings: ClassVar[Mapping[str, object]] = {"texts": AUTO}
@@ -94,10 +95,10 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
 
     def _check_texts(self) -> None:
         """Refuse what names no columns."""
-        given: object = self.texts
+        given: Any = self.texts
         if isinstance(given, str) and given == AUTO:
             return
-        whole = isinstance(given, (list, tuple)) and all(
+        whole = isinstance(given, (list, tuple, dict)) and all(
             isinstance(one, str) or (isinstance(one, Integral) and not isinstance(one, bool))
             for one in given
         )
@@ -106,13 +107,28 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
                 f"texts={given!r:.60} is not known",
                 hint='use "auto", or a list of columns that hold texts: ["message"]; [] for none',
             )
+        for name, how in given.items() if isinstance(given, dict) else ():
+            if how not in (AUTO, *READINGS):
+                raise BadSetting(
+                    f"texts reads {name!r:.60} by {how!r:.60}, which is not known",
+                    hint='use "words", "bytes", or "auto", which chooses by rows that are left out',
+                )
 
     def of_model(self, columns: Columns | None = None) -> PoolLearner:
         """Return the members as `suffice.models` has them, and which of the columns are texts."""
-        if columns is None or self.texts == AUTO:
+        if columns is None or (isinstance(self.texts, str) and self.texts == AUTO):
             return PoolLearner(self.names)
         places = {self._place(one, columns) for one in self.texts}  # each once, whoever names it
-        return PoolLearner(self.names, tuple(sorted(places)))
+        readings: dict[int, str] = {}
+        for one, how in self.texts.items() if isinstance(self.texts, dict) else ():
+            place = self._place(one, columns)
+            if readings.setdefault(place, how) != how:
+                raise BadSetting(
+                    f"texts reads {columns.names[place]!r:.60} by {readings[place]} and by {how}",
+                    hint="name each column once",
+                )
+        asked = {place: how for place, how in readings.items() if how != AUTO}
+        return PoolLearner(self.names, tuple(sorted(places)), asked or None)
 
     @staticmethod
     def _place(asked: str | int, columns: Columns) -> int:

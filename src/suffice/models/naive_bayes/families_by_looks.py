@@ -82,9 +82,15 @@ def chosen_by_looks(asked: Any, columns: Any) -> frozenset[int]:
         return frozenset(range(len(columns.columns)))
     if not isinstance(asked, Mapping):
         return frozenset()
-    keys = [part for key in asked for part in (key if isinstance(key, tuple) else (key,))]
+    told = [key for key, family in asked.items() if not is_select(family)]
+    keys = [part for key in told for part in (key if isinstance(key, tuple) else (key,))]
     named = {columns.names.index(key) if isinstance(key, str) else int(key) for key in keys}
     return frozenset(range(len(columns.columns))) - named
+
+
+def is_select(family: object) -> bool:
+    """Whether a family is to be chosen by rows that it has not seen."""
+    return isinstance(family, str) and family == SELECT
 
 
 def holds_counts(table: Table, column: int) -> bool:

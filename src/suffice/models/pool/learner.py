@@ -23,7 +23,7 @@ from suffice.statistics import ByClass, Totals
 from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow, WithRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -50,13 +50,15 @@ class PoolLearner:
     """Learns a PoolModel: summarize, then fit.
 
     `members` are names of `suffice.models.pool.members.MEMBERS`; None is all of them. `texts` are
-    the places of columns of texts; None is those that look like it. What is kept
-    of the rows is a sample of at most 2,048, chosen by their hashes: it merges and forgets, and
-    does not depend on the order in which they came.
+    the places of columns of texts; None is those that look like it. `readings` says by place
+    whether a text is read by "words" or "bytes"; of others rows that are left out decide. What is
+    kept of the rows is a sample of at most 2,048, chosen by their hashes: it merges and forgets,
+    and does not depend on the order in which they came.
     """
 
     members: tuple[str, ...] | None = None
     texts: tuple[int, ...] | None = None
+    readings: Mapping[int, str] | None = None
 
     def summarize(
         self,
@@ -120,7 +122,8 @@ class PoolLearner:
         beside = None
         if places:
             held = HeldTexts.of(whole, places)
-            judging = JudgedBesidePool(held, posterior, codes, weights, rows.folds)
+            ways = held.ways([(self.readings or {}).get(place) for place in places], len(labels))
+            judging = JudgedBesidePool(held, posterior, codes, weights, rows.folds, ways)
             beside, posterior = judging.weighed(places)
         at = np.arange(len(rows))
         losses = -np.log(np.maximum(posteriors[:, at, codes], LEAST)) @ weights / weights.sum()

@@ -1,25 +1,23 @@
 """Columns of texts beside a pool: p(y | x, texts) ∝ p(y | x)^β · exp(Σ_t β_t s_ty/√n_t + b_y).
 
-The pool answers about all other columns. s_ty is what the words of text t say of class y, n_t how
-many of them are known. Both kinds of β, b and the smoothing of each text are those of the least
-loss of rows that neither the pool nor the words have seen: of the pool by its folds, of words by
-taking each row out of their counts, which is exact.
+The pool answers about all other columns. s_ty is what the words, or bytes, of text t say of class
+y, n_t how many of them are known. Both kinds of β, b, the smoothing of each text and, where nobody
+has said it, whether it is read by words or by bytes, are those of the least loss of rows that
+neither the pool nor the texts have seen: of the pool by its folds, of texts by taking each row out
+of their counts, which is exact.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from suffice.models.pool.averages import LEAST, log_softmax
+from suffice.models.pool.text_readings import READINGS, WORDS, tries_bytes
 from suffice.models.text.calibration import USUAL, Calibration, fitted, relative
-from suffice.models.text.learner import DECADES, GRID
-from suffice.models.text.model import terms_said
-from suffice.models.text.term_events import BOOLEAN
-from suffice.models.text.terms import Terms
-from suffice.models.text.tokens import Tokens
+from suffice.models.text.learner import DECADES
 from suffice.rows import CATEGORY, NUMBER
 from suffice.rows.tables import table_of_columns
 from suffice.rows.text_cells import looks_like_texts, read_texts_of
@@ -29,14 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.models.text.counting import TermHashes
-    from suffice.models.text.term_events import TermScores
-    from suffice.models.text.terms import TermLaws
+    from suffice.models.text.term_events import LeftOutTexts
     from suffice.rows import FloatArray, IntArray, Table
 
-TERMS = Terms(BOOLEAN, Tokens((1, 2)))
-"""What is counted of a text: words and pairs of words, each once, as naive Bayes does beside other
-columns unless something else is asked for."""
 ROUNDS = 2
 """How often the smoothing of each of several texts is chosen: once alone, once beside the others,
 as naive Bayes does."""
@@ -71,6 +64,8 @@ class TextsBeside:
     belief    β of the log posterior of the pool
     alphas    the smoothing of each text; factors its β
     shifts    (k,) what is added where any text says anything
+    readings  by what each text is known, a name of READINGS; None is words for all, as in files
+              that are older than bytes
     """
 
     places: tuple[int, ...]
@@ -78,13 +73,18 @@ class TextsBeside:
     alphas: FloatArray
     factors: FloatArray
     shifts: FloatArray
+    readings: tuple[str, ...] | None = field(default=None, metadata={"later": True})
+
+    @property
+    def read_by(self) -> tuple[str, ...]:
+        """By what each text is known: "words" or "bytes"."""
+        return (WORDS,) * len(self.places) if self.readings is None else self.readings
 
 
 class HeldTexts(NamedTuple):
-    """Texts of some rows: their terms column by column, and which cells are there (n, t)."""
+    """Texts of some rows, column by column, and which cells are there (n, t)."""
 
     cells: list[list[str]]
-    hashed: list[TermHashes]
     there: NDArray[np.bool_]
 
     @classmethod
@@ -93,20 +93,28 @@ class HeldTexts(NamedTuple):
         found = read_texts_of(table, places)
         cells = [found.column(j) for j in range(len(places))]
         there = np.stack([found.there(j) for j in range(len(places))], axis=1)
-        return cls(cells, [TERMS.hashed(column) for column in cells], there)
+        return cls(cells, there)
 
-    def learned(self, column: int, codes: IntArray, size: int, weights: FloatArray) -> TermLaws:
-        """Return the laws of one column's terms; rows of weight 0 have no part in them."""
-        w = np.where(self.there[:, column], weights, 0.0)
-        return TERMS.estimate(TERMS.counted(self.hashed[column], codes, size, w))
+    def ways(self, asked: Sequence[str | None], classes: int) -> list[tuple[str, ...]]:
+        """Return how each column may be read: as asked, else by words, and bytes where few."""
+        found = []
+        for name, cells in zip(asked, self.cells, strict=True):
+            usual = tuple(READINGS) if tries_bytes(cells, classes) else (WORDS,)
+            found.append(usual if name is None else (name,))
+        return found
+
+    def gone(self, column: int, weights: FloatArray) -> FloatArray:
+        """Return the weight of each text of a column: of a blank cell nothing."""
+        found: FloatArray = np.where(self.there[:, column], weights, 0.0)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class PoolTexts:
-    """What the words of texts say, learned from all rows that a pool keeps."""
+    """What texts say, learned from all rows that a pool keeps."""
 
     setting: TextsBeside
-    laws: tuple[TermLaws, ...]
+    laws: tuple[Any, ...]
 
     @classmethod
     def learned(
@@ -118,37 +126,44 @@ class PoolTexts:
         weights: FloatArray,
     ) -> PoolTexts:
         """Learn from the rows that the members have."""
-        laws = (held.learned(j, codes, size, weights) for j in range(len(setting.places)))
-        return cls(setting, tuple(laws))
+        found = []
+        for j, name in enumerate(setting.read_by):
+            reading = READINGS[name]
+            read = reading.read(held.cells[j])
+            found.append(reading.learned(read, codes, size, held.gone(j, weights)))
+        return cls(setting, tuple(found))
 
     def posterior(self, table: Table, posterior: FloatArray) -> FloatArray:
         """Return p(y | x, texts) from what the pool says of the other columns."""
-        held = HeldTexts.of(table, self.setting.places)
-        parts, lengths = [np.log(np.maximum(posterior, LEAST))], [np.ones(table.size)]
-        for j, law in enumerate(self.laws):
-            scores, known = law.scores_of(held.hashed[j], float(self.setting.alphas[j]))
-            parts.append(scores)
-            lengths.append(np.where(held.there[:, j], known, 0.0))
         one = self.setting
+        held = HeldTexts.of(table, one.places)
+        parts, lengths = [np.log(np.maximum(posterior, LEAST))], [np.ones(table.size)]
+        for j, (name, law) in enumerate(zip(one.read_by, self.laws, strict=True)):
+            reading = READINGS[name]
+            scores, length = reading.scores(law, reading.read(held.cells[j]), float(one.alphas[j]))
+            parts.append(scores)
+            lengths.append(held.gone(j, length))
         return _together(parts, lengths, np.append(one.belief, one.factors), one.shifts)
 
     def words(
         self, table: Table, of: IntArray, against: IntArray
     ) -> dict[int, list[dict[str, float]]]:
         """Return, by column of texts, what each word adds to the log odds of every row."""
-        held = HeldTexts.of(table, self.setting.places)
+        one = self.setting
+        held = HeldTexts.of(table, one.places)
         found = {}
-        for t, (place, law) in enumerate(zip(self.setting.places, self.laws, strict=True)):
-            alpha = float(self.setting.alphas[t])
-            _, known = law.scores_of(held.hashed[t], alpha)
-            scales = float(self.setting.factors[t]) / np.sqrt(np.maximum(known, 1.0))
-            found[place] = [
-                {
-                    part.piece: float(scales[i]) * part.log_odds
-                    for part in terms_said(law, alpha, text, int(of[i]), int(against[i]))[1]
-                }
-                for i, text in enumerate(held.cells[t])
-            ]
+        for t, (name, law) in enumerate(zip(one.read_by, self.laws, strict=True)):
+            alpha, factor = float(one.alphas[t]), float(one.factors[t])
+            rows: list[dict[str, float]] = []
+            for i, text in enumerate(held.cells[t]):
+                said: dict[str, float] = {}
+                length = 1.0
+                if held.there[i, t]:
+                    pair = int(of[i]), int(against[i])
+                    said, length = READINGS[name].words(law, text, alpha, *pair)
+                scale = factor / float(np.sqrt(max(length, 1.0)))
+                rows.append({word: scale * odds for word, odds in said.items()})
+            found[one.places[t]] = rows
         return found
 
 
@@ -170,10 +185,33 @@ def _together(
     return found
 
 
+class _ReadText(NamedTuple):
+    """A column of learned texts, read in one way.
+
+    scores   of each text as if it had never been, at any smoothing; lengths what it is a sum of
+    alphas   the smoothings to choose from
+    """
+
+    name: str
+    scores: LeftOutTexts
+    lengths: FloatArray
+    alphas: Sequence[float]
+
+
+class _ChosenText(NamedTuple):
+    """How a column of texts is read and smoothed, and what that says of learned rows."""
+
+    name: str
+    alpha: float
+    scores: FloatArray
+    lengths: FloatArray
+
+
 class JudgedBesidePool:
-    """Rows that a pool has judged by folds, and what the words of all other rows say of each.
+    """Rows that a pool has judged by folds, and what the texts of all other rows say of each.
 
     posterior  (n, k), of the pool: neither members nor shares have seen a row's fold
+    readings   the names of READINGS that each text may be read by
     """
 
     def __init__(
@@ -183,66 +221,83 @@ class JudgedBesidePool:
         codes: IntArray,
         weights: FloatArray,
         folds: IntArray,
+        readings: Sequence[Sequence[str]],
     ) -> None:
         self._base = np.log(np.maximum(posterior, LEAST))
         self._codes, self._weights, self._folds = codes, weights, folds
-        self._texts: list[TermScores] = []
-        self._lengths: list[FloatArray] = []
-        for j, hashed in enumerate(held.hashed):
-            law = held.learned(j, codes, posterior.shape[1], weights)
-            gone = np.where(held.there[:, j], weights, 0.0)
-            scores = law.left_out_of(hashed, codes, gone)
-            self._texts.append(scores)
-            self._lengths.append(np.where(held.there[:, j], scores.lengths(), 0.0))
+        self._texts: list[list[_ReadText]] = []
+        for j, names in enumerate(readings):
+            gone = held.gone(j, weights)
+            ways = []
+            for name in names:
+                reading = READINGS[name]
+                read = reading.read(held.cells[j])
+                laws = reading.learned(read, codes, posterior.shape[1], gone)
+                scores, length = reading.left_out(laws, read, codes, gone)
+                ways.append(_ReadText(name, scores, held.gone(j, length), reading.alphas))
+            self._texts.append(ways)
 
     def weighed(self, places: tuple[int, ...]) -> tuple[TextsBeside, FloatArray]:
         """Return what was found, and the judged posterior (n, k) of everything together.
 
         How far a row's text is believed in that posterior, other folds have decided.
         """
-        scores = self._smoothed()
-        every = self._fitted([one for _, one in scores], self._weights)[0]
-        alphas = np.array([alpha for alpha, _ in scores])
+        chosen = self._chosen()
+        every = self._fitted(chosen, self._weights)[0]
+        names = tuple(one.name for one in chosen)
         found = TextsBeside(
-            places, float(every.factors[0]), alphas, every.factors[1:], every.shifts
-        )
-        parts, lengths = self._parts([one for _, one in scores])
+            places, float(every.factors[0]), np.array([one.alpha for one in chosen]),
+            every.factors[1:], every.shifts, names if set(names) != {WORDS} else None,
+        )  # fmt: skip
+        parts, lengths = self._parts(chosen)
         judged = np.empty_like(self._base)
         for fold in range(int(self._folds.max()) + 1):
             own = self._folds == fold
-            others = self._fitted(parts[1:], np.where(own, 0.0, self._weights))[0]
+            others = self._fitted(chosen, np.where(own, 0.0, self._weights))[0]
             judged[own] = _together(
                 [part[own] for part in parts], [length[own] for length in lengths],
                 others.factors, others.shifts,
             )  # fmt: skip
         return found, judged
 
-    def _smoothed(self) -> list[tuple[float, FloatArray]]:
-        """Return the best α of each text, and the scores with it."""
-        chosen = [(1.0, text.at(1.0)) for text in self._texts]
+    def _chosen(self) -> list[_ChosenText]:
+        """Return how each text is best read and smoothed, each beside the others."""
+        chosen = [
+            _ChosenText(ways[0].name, 1.0, ways[0].scores.at(1.0), ways[0].lengths)
+            for ways in self._texts
+        ]
         for _ in range(ROUNDS if len(self._texts) > 1 else 1):
-            for t, text in enumerate(self._texts):
-                least, scores = np.inf, [one for _, one in chosen]
-                for alpha in GRID:
-                    scores[t] = text.at(alpha)
-                    # Of a few texts all may be right at every α: then Laplace's is as good as any.
-                    known = 0.5 * (np.log10(alpha) / DECADES) ** 2 / self._weights.sum()
-                    loss = self._fitted(scores, self._weights)[1] + known
-                    if loss < least:
-                        least, chosen[t] = loss, (alpha, scores[t])
+            for t, ways in enumerate(self._texts):
+                least, tried = np.inf, list(chosen)
+                for way in ways:
+                    for alpha in way.alphas:
+                        tried[t] = _ChosenText(way.name, alpha, way.scores.at(alpha), way.lengths)
+                        # Of a few texts all may be right at every α: then Laplace's is as good as
+                        # any.
+                        known = 0.5 * (np.log10(alpha) / DECADES) ** 2 / self._weights.sum()
+                        loss = self._fitted(tried, self._weights)[1] + known
+                        if loss < least:
+                            least, chosen[t] = loss, tried[t]
         return chosen
 
-    def _parts(self, scores: Sequence[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
-        lengths = [np.ones(len(self._base)), *self._lengths]
-        return [self._base, *scores], lengths
+    def _parts(self, chosen: Sequence[_ChosenText]) -> tuple[list[FloatArray], list[FloatArray]]:
+        lengths = [np.ones(len(self._base)), *(one.lengths for one in chosen)]
+        return [self._base, *(one.scores for one in chosen)], lengths
 
     def _fitted(
-        self, scores: Sequence[FloatArray], weights: FloatArray
+        self, chosen: Sequence[_ChosenText], weights: FloatArray
     ) -> tuple[Calibration, float]:
-        parts, lengths = self._parts(scores)
-        usual, size = [1.0, *(USUAL for _ in scores)], self._base.shape[1]
+        """Return how far all is believed, and the mean log-loss of all rows."""
+        parts, lengths = self._parts(chosen)
+        usual, size = [1.0, *(USUAL for _ in chosen)], self._base.shape[1]
         said = np.sum(lengths[1:], axis=0) > 0.0
-        weights = np.where(said, weights, 0.0)  # where no text speaks, nothing is to be found
-        if not weights.any():
-            return Calibration(np.array(usual), np.zeros(size)), 0.0
-        return fitted(np.zeros(size), parts, lengths, self._codes, weights, usual=usual, said=said)
+        # Where no text speaks, nothing is to be found, and the pool's own answer stands.
+        spoken = np.where(said, weights, 0.0)
+        own = self._base[np.arange(len(self._codes)), self._codes]
+        silent = -float((weights - spoken) @ own)
+        if not spoken.any():
+            return Calibration(np.array(usual), np.zeros(size)), silent / float(weights.sum())
+        found, loss = fitted(
+            np.zeros(size), parts, lengths, self._codes, spoken, usual=usual, said=said
+        )
+        return found, (loss * float(spoken.sum()) + silent) / float(weights.sum())

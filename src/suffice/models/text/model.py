@@ -195,6 +195,17 @@ def bytes_said(start: bytes, added: FloatArray) -> list[Part]:
     return parts
 
 
+def bytes_by_word(
+    laws: LanguageLaws, start: bytes, of: int, against: int
+) -> tuple[dict[str, float], int]:
+    """Return what the bytes of each word add to the log odds, and how many symbols there are."""
+    added = laws.explain(start, of, against)
+    found: dict[str, float] = {}
+    for part in bytes_said(start, added):
+        found[part.piece] = found.get(part.piece, 0.0) + part.log_odds
+    return found, len(added)
+
+
 def left_out_losses(
     model: TextModel, documents: Documents, codes: IntArray, weights: FloatArray
 ) -> FloatArray:

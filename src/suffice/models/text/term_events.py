@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -40,6 +40,29 @@ class LeftOut:
     codes: IntArray
     weights: FloatArray
     own: FloatArray
+
+
+class LeftOutTexts(Protocol):
+    """Scores of learned texts, each as if it had never been, at any smoothing."""
+
+    @property
+    def smooths(self) -> bool:
+        """Whether a smoothing changes them."""
+
+    def at(self, alpha: float) -> FloatArray:
+        """Return the scores (n, k)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FixedScores:
+    """Scores of some texts that no smoothing changes."""
+
+    logs: FloatArray
+    smooths: ClassVar[bool] = False
+
+    def at(self, alpha: float) -> FloatArray:  # noqa: ARG002
+        """Return the scores (n, k)."""
+        return self.logs
 
 
 @dataclass(frozen=True, eq=False)

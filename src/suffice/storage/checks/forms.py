@@ -280,6 +280,7 @@ FORMS: dict[str, dict[str, str]] = {
         "alphas": "scale t",
         "factors": "scale t",
         "shifts": "moderate k",
+        "readings": "?(text) t",
     },
     "TextRecord": {
         "labels": "labels k",

@@ -62,12 +62,16 @@ def _check_texts(model: PoolModel) -> None:
     """Refuse columns of texts that are none, or numbers of other columns than these."""
     if model.texts is None:
         return
+    from suffice.models.pool.text_readings import READINGS
+
     places = model.texts.places
     known = all(place < len(model.kinds) and model.kinds[place] == CATEGORY for place in places)
     if not places or not known or len(set(places)) < len(places):
         raise refusal("model.texts", "are not columns that may hold texts, each once")
-    if len(model.texts.alphas) != len(places):
+    if len(model.texts.alphas) != len(places) or len(model.texts.read_by) != len(places):
         raise refusal("model.texts", "do not match the columns of texts")
+    if not set(model.texts.read_by) <= set(READINGS):
+        raise refusal("model.texts", "are read in a way that is not known")
 
 
 def _check_statistics(statistics: Any, model: PoolModel) -> None:

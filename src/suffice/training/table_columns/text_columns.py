@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import listed
 from suffice.rows.cells import CATEGORY
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
 
-WORDS = "words"
-"""The family of columns of texts."""
+AUTO, WORDS = "auto", "words"
+"""The setting of naive Bayes by which columns have the families that they look like, and the family
+of columns of texts unless something else is asked for."""
+TEXT_FAMILIES = (WORDS, "bytes")
+"""The families of columns of texts, by name."""
 FREE_TEXT = "free text, which this model does not read"
 """Why a column of texts is left out of a model of numbers and categories."""
 READING = ("naive-bayes", "auto", "best")
@@ -40,16 +43,65 @@ def text_columns(table: Table, declared: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def say_texts(names: tuple[str, ...], hooks: Hooks) -> None:
-    """Say which columns are read as text, and what leaves one out."""
-    one = len(names) == 1
-    read = "is read as text, by its words" if one else "are read as text, by their words"
-    change = f"{hooks.column(names[0], 'ignore')} leaves {'it' if one else names[0]} out"
-    hooks.note(f"{listed(names)} {read}; {change}")
+    """Say which columns are read as text, by what, where that is known, and what leaves one out.
+
+    `hooks.families` is what is asked of the families of columns; None lets rows that are left out
+    decide whether a text is read by its words or by its bytes.
+    """
+    by: dict[str, list[str]] = {}
+    for name in names:
+        by.setdefault(_read_by(name, hooks.families), []).append(name)
+    for how, some in by.items():
+        one = len(some) == 1
+        read = "is read as text" if one else "are read as text"
+        if how in TEXT_FAMILIES:
+            read += f", by its {how}" if one else f", by their {how}"
+        elif how:
+            read = f"{'is' if one else 'are'} read by the family {how}"
+        change = f"{hooks.column(some[0], 'ignore')} leaves {'it' if one else some[0]} out"
+        hooks.note(f"{listed(some)} {read}; {change}")
 
 
-def families_of(texts: tuple[str, ...], given: object) -> object:
-    """Return the setting `families` of naive Bayes by which columns of texts are read as texts."""
+def say_bytes(learned: Any, hooks: Hooks) -> None:
+    """Say which columns of texts a pool reads by their bytes: left-out rows decided it."""
+    from suffice.models.pool.text_readings import BYTES
+
+    beside = getattr(learned.model, "texts", None) if learned.learner.name == "Pool" else None
+    if beside is None:
+        return
+    pairs = zip(beside.places, beside.read_by, strict=True)
+    names = [learned.columns.names[place] for place, how in pairs if how == BYTES]
+    if names:
+        its = "its" if len(names) == 1 else "their"
+        is_ = "is" if len(names) == 1 else "are"
+        hooks.note(f"{listed(names)} {is_} read by {its} bytes, which told more than {its} words")
+
+
+def _read_by(name: str, families: object) -> str:
+    """Return the family of a column of texts, by the setting `families`; "" is not decided yet."""
+    if families is None:
+        return ""
+    for key, family in families.items() if isinstance(families, dict) else ():
+        if name == key or (isinstance(key, tuple) and name in key):
+            return family if isinstance(family, str) else str(getattr(family, "name", WORDS))
+    return families if families in TEXT_FAMILIES else WORDS
+
+
+def families_of(
+    texts: tuple[str, ...], names: tuple[str, ...], given: object
+) -> dict[Any, object] | object:
+    """Return the setting `families` of naive Bayes by which columns of texts are read as texts.
+
+    A family that is given for all columns is that of all others, and one of texts that of texts.
+    """
     if not texts:
         return given
-    named = dict.fromkeys(texts, WORDS)
-    return {**named, **given} if isinstance(given, dict) else named
+    named: dict[Any, object] = dict.fromkeys(texts, WORDS)
+    if isinstance(given, dict):
+        told = {part for key in given for part in (key if isinstance(key, tuple) else (key,))}
+        return {name: family for name, family in named.items() if name not in told} | given
+    if given is None or (isinstance(given, str) and given == AUTO):
+        return named
+    if (given if isinstance(given, str) else getattr(given, "name", "")) in TEXT_FAMILIES:
+        return dict.fromkeys(texts, given)
+    return {**dict.fromkeys(names, given), **named}

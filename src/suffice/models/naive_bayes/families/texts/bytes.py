@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.models.naive_bayes.families.texts.believed import BelievedTexts, TextFamily
 from suffice.models.text.calibration import USUAL
+from suffice.models.text.term_events import FixedScores
 from suffice.statistics.column_terms import ColumnNgrams
 from suffice.statistics.keyed_counts import checked_limit, checked_order
 
@@ -124,18 +125,6 @@ class TextBytes(TextFamily):
         return "" if same else "has n-grams of another order"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FixedScores:
-    """Scores of some texts that no smoothing changes."""
-
-    logs: FloatArray
-    smooths: ClassVar[bool] = False
-
-    def at(self, alpha: float) -> FloatArray:  # noqa: ARG002
-        """Return the scores (n, k)."""
-        return self.logs
-
-
 @dataclass(frozen=True, eq=False)
 class TextByteColumns(BelievedTexts):
     """What bytes say, class by class, and how far they are believed.
@@ -195,17 +184,16 @@ class TextByteColumns(BelievedTexts):
 
         The end of a text is a word as well: "(the end)".
         """
-        from suffice.models.text.model import bytes_said
+        from suffice.models.text.model import bytes_by_word
 
         law, there = self.columns[column], block.there(column)
         found: list[dict[str, float]] = []
         for i, start in enumerate(self.family.starts(block, column)):
             row: dict[str, float] = {}
             if there[i]:
-                added = law.explain(start, int(of[i]), int(against[i]))
-                scale = float(self.factors[column] / np.sqrt(len(added)))
-                for part in bytes_said(start, added):
-                    row[part.piece] = row.get(part.piece, 0.0) + scale * part.log_odds
+                said, length = bytes_by_word(law, start, int(of[i]), int(against[i]))
+                scale = float(self.factors[column] / np.sqrt(length))
+                row = {word: scale * odds for word, odds in said.items()}
             found.append(row)
         return found
 
