@@ -129,3 +129,23 @@ def test_a_last_row_of_sums_is_named(tmp_path: Any) -> None:
     place.write_text("\n".join(["amount,y", *lines, "300,Total"]) + "\n")
     found = suffice.train(place, target="y", model="naive-bayes")
     assert any("the last row is of class 'Total'" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("families", [None, {"message": "bytes"}])
+def test_texts_are_drawn_by_the_command_as_by_the_model_and_read_again(
+    table: Any, run: Any, families: Any
+) -> None:
+    asked = {} if families is None else {"families": families}
+    found = suffice.train(table, target="state", model="naive-bayes", **asked)
+    place = table.parent / "model"
+    found.save(place)
+    told = run("sample", place, "-n", "25", "--seed", "4")
+    assert (told.code, told.err) == (0, "")
+    drawn, labels = found.estimator.sample(25, random_state=np.random.default_rng(4))
+    rows = list(csv.DictReader(told.out.splitlines()))
+    assert [row["message"] for row in rows] == drawn["message"].to_pylist()
+    assert [row["state"] for row in rows] == labels.tolist()
+    assert run("sample", place, "-n", "25", "--seed", "4").out == told.out
+    again = table.parent / "drawn.csv"
+    again.write_text(told.out)
+    assert run("predict", place, again).code == 0

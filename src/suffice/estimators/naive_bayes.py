@@ -111,7 +111,8 @@ class IndependentColumns(StatisticsClassifier):
 
         Rows come back as they were given: as a frame of the same library, levels as they were.
         Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
-        `lengths` says how long they are.
+        `lengths` says how long they are. Texts are bags of words, or written byte by byte, in the
+        lengths that texts of the class had.
         Rows of a model of `suffice.train` or `suffice fit` are possible ones: numbers stay whole
         and within what training rows showed, and levels come as often as they did. `within=None`
         draws from the law itself, which knows no bounds; that is what a model does whose rows

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, listed, meant
+from suffice.training.table_columns.text_columns import say_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,12 +167,15 @@ def choose(
     losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
     means = {name: float(each.mean()) for name, each in losses.items()}
     hooks.note(_why(found, chosen, losses, means))
+    fitted = found.held_out[chosen.name].fitted
+    if chosen.is_pool and fitted is not None:
+        say_bytes(fitted, hooks)
     if chosen.is_pool:
         hooks.note("a pool keeps its rows: anyone with the file can read them")
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
     rows = _read_by(chosen, rows, hooks)
-    known = found.held_out[chosen.name].fitted if rows.given is None else None
+    known = fitted if rows.given is None else None
     if known is not None and rows.table.names is not None:
         known = replace(known, frame=LIBRARY).knowing(known.fit)
     return ChosenModel(chosen.model, known, choice, judged, rows)

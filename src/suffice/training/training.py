@@ -33,7 +33,7 @@ from suffice.training.model_choice import (
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
 from suffice.training.table_columns.spelled_columns import check_declared
-from suffice.training.table_columns.text_columns import READING, families_of, say_bytes
+from suffice.training.table_columns.text_columns import READING, families_of
 from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
@@ -224,7 +224,6 @@ def train_rows(
         begun, met = time.monotonic(), RowsMet()
         if learned is None:
             learned, met = fit_rows(learner, rows, filled, hooks, checkpoint, seed)
-        say_bytes(learned, hooks)
         seconds = time.monotonic() - begun
         if learned.unlabelled is not None and how != IGNORE:
             hooks.note(f"{learned.unlabelled}")

@@ -41,7 +41,8 @@ def sample(
     in the training rows and within their range; cells are blank only if blank is a category of
     its own. Columns keep their notation, so that MODEL can read them again: decimal commas,
     percent signs, the words for yes and no, dates as 2024-01-31; currency signs and thousands
-    separators are left out. Columns of free text stay blank: of their words numbers are kept.
+    separators are left out. Columns of free text are drawn as well: by words a bag of
+    them, without grammar, and by bytes letter after letter, in the lengths of the training rows.
     Logistic regression models p(y | x) only and cannot generate rows.
     For a file made by `suffice cluster`, the last column is the cluster.
 
@@ -65,19 +66,19 @@ def sample(
         names = ("text",)  # what is written is one text, and not cut into columns
     chosen = None if label is None else label_named(label, saved.classes.tolist())
     shown = without_parts(tuple(names), saved.notes.spellings)
-    if worded := _texts(saved):
-        note(
-            f"{listed(worded)} stays blank: texts are not written from the counts of their words "
-            "or bytes"
-        )
+    worded = _texts(saved)
     printed = PrintedRows((*shown, target), as_json=as_json)
     rng = np.random.default_rng(seed)
     step = max(1, AT_ONCE // max(1, len(names)))
     for start in range(0, size, step):
         X, y = drawn_rows(saved, min(step, size - start), chosen, rng, bounded=bounded)
+        drawn = dict(zip(names, _cells(X, len(names)), strict=True))
+        blank = [name for name in worded if all(cell is None for cell in drawn[name])]
+        if blank and start == 0:
+            note(f"{listed(blank)} stays blank: the model has no texts of these classes")
         cells = [
-            [saved.written(name, cell) for cell in rounded(column, saved.decimals.get(name))]
-            for name, column in zip(names, _cells(X, len(names)), strict=True)
+            [saved.written(name, cell) for cell in rounded(drawn[name], saved.decimals.get(name))]
+            for name in names
             if name in shown
         ]
         printed.write(zip(*cells, y, strict=True))

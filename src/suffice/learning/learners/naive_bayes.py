@@ -331,8 +331,7 @@ def chosen_families(
 ) -> tuple[list[ColumnFamily], list[int]]:
     """Return the family of every column of a first batch, and which columns share one law."""
     table, codes, weights = batch.looked_at()
-    names = batch.columns.names
-    width = table.width
+    names, width = batch.columns.names, table.width
     named: dict[int, ColumnFamily] = {}
     selected = set(range(width)) if is_select(asked) else set()
     tied = [-1] * width
@@ -341,31 +340,23 @@ def chosen_families(
             columns = [_place(part, names) for part in (key if isinstance(key, tuple) else (key,))]
             for j in columns:
                 if j in named or j in selected:
-                    raise BadSetting(
-                        f"families names {names[j]!r} twice", hint="give each column one family"
-                    )
+                    said = f"families names {names[j]!r} twice"
+                    raise BadSetting(said, hint="give each column one family")
                 if is_select(family):
                     selected.add(j)
-                    continue
-                named[j] = family_named(family, f"column {names[j]!r}")
-                if isinstance(key, tuple):
-                    tied[j] = number
+                else:
+                    named[j] = family_named(family, f"column {names[j]!r}")
+                    tied[j] = number if isinstance(key, tuple) else -1
     elif not (isinstance(asked, str) and asked in (AUTO, SELECT)):
         named = {j: family_named(asked, "all columns") for j in range(width)}
+    options: list[tuple[ColumnFamily, ...]] = []
+    for j in range(width):
+        usual = (named[j] if j in named else family_like(table, j, codes, weights),)
+        options.append(candidates(table, j, codes, weights) if j in selected else usual)
+    found = [family for family, *_ in options]
     if selected:
-        options = [
-            (named[j],)
-            if j in named
-            else candidates(table, j, codes, weights)[: None if j in selected else 1]
-            for j in range(width)
-        ]
-        found = select_families(
-            batch.rows, batch.codes, batch.labels, batch.weights, options, alpha
-        )
-    else:
-        found = [
-            named[j] if j in named else family_like(table, j, codes, weights) for j in range(width)
-        ]
+        read = batch.rows, batch.codes, batch.labels, batch.weights
+        found = select_families(*read, options, alpha)
     return [_cut(family, table, j, weights) for j, family in enumerate(found)], tied
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns import PlainColumns
-from suffice.errors import BadRows, BadSetting, NotADensity, SufficeError
+from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import frame_of_cells
 from suffice.learning.randomness import random_generator
@@ -115,12 +115,6 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         """
         size, shown = checked_size(n), self.shown_within(within)
         model = self.model
-        if all(family.cells_are_texts for family in model.product.families):
-            raise NotADensity(
-                "text columns are kept as counts of their words or bytes, not as texts, and there "
-                "is nothing else to draw",
-                hint='TextClassifier("language") writes text',
-            )
         long = checked_lengths(lengths, size)
         counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
         if long is not None and len(counted) != 1:
@@ -136,6 +130,11 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
 
             held = [shown.get(name) for name in self.columns.names]
             rows = PossibleColumns.of(model, held).rows(rows, codes, rng)
+        if any(family.cells_are_texts for family in model.product.families):
+            from suffice.models.possible.texts import with_texts  # others need it not
+
+            kept = getattr(self.statistics, "sample", None)
+            rows = with_texts(rows, codes, model, kept, rng)
         return self.given_back(rows), self.classes[codes]
 
     def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:

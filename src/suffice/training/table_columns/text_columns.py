@@ -66,7 +66,7 @@ def say_bytes(learned: Any, hooks: Hooks) -> None:
     """Say which columns of texts a pool reads by their bytes: left-out rows decided it."""
     from suffice.models.pool.text_readings import BYTES
 
-    beside = getattr(learned.model, "texts", None) if learned.learner.name == "Pool" else None
+    beside = learned.model.texts
     if beside is None:
         return
     pairs = zip(beside.places, beside.read_by, strict=True)

@@ -130,7 +130,7 @@ class BelievedTexts(BaseLaws):
         )
 
     def sample(self, codes: IntArray, rng: np.random.Generator) -> TextCells:  # noqa: ARG002
-        """Return blank cells: texts are not written again."""
+        """Return blank cells: texts are written by what rows that are kept show of them."""
         return TextCells(np.full((len(codes), self.width), None, dtype=object))
 
     def estimation_variance(self, block: TextCells, omegas: FloatArray) -> float:  # noqa: ARG002
