@@ -45,7 +45,7 @@ def loss(posterior: FloatArray, codes: IntArray) -> float:
 def test_answers_are_probabilities(case: tuple[int, int, int, int]) -> None:
     judged, codes = said(*case)
     found = Combination.of(judged, codes, np.ones(len(codes)), len(judged) - 1)
-    p = found.posterior(judged[found.answering])
+    p = found.posterior(list(judged[found.answering]))
     assert p.min() > 0.0
     np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
 
@@ -85,7 +85,10 @@ def test_the_order_of_members_does_not_matter(case: tuple[int, int, int, int]) -
     one = Combination.of(judged, codes, np.ones(len(codes)), len(judged) - 1)
     two = Combination.of(judged[order], codes, np.ones(len(codes)), len(judged) - 1)
     np.testing.assert_allclose(one.shares[order], two.shares, atol=1e-6)
-    here, there = one.posterior(judged[one.answering]), two.posterior(judged[order][two.answering])
+    here, there = (
+        one.posterior(list(judged[one.answering])),
+        two.posterior(list(judged[order][two.answering])),
+    )
     np.testing.assert_allclose(here, there, atol=1e-3)  # steps end within 1e-4 nats of the minimum
 
 
@@ -131,7 +134,7 @@ def test_members_with_reasons_of_their_own_are_surer_together() -> None:
     whole = 1.0 / (1.0 + np.exp(-odds.sum(axis=1)))
     bayes = loss(np.stack([1.0 - whole, whole], axis=1), codes)
     found = Combination.of(judged[:, :2000], codes[:2000], np.ones(2000), 3)
-    some = judged[found.answering][:, 2000:]
+    some = list(judged[found.answering][:, 2000:])
     alone_loss = loss(Combination(found.shares).posterior(some), codes[2000:])
     together = loss(found.posterior(some), codes[2000:])
     assert together < alone_loss - 0.05
@@ -143,7 +146,7 @@ def test_a_member_that_is_wrong_and_sure_costs_the_pool_little(sure: float) -> N
     judged, codes = said(5, 3, 60, 2)
     judged[0, :, 1], judged[0, :, 0] = sure, 1.0 - sure
     found = Combination.of(judged, codes, np.ones(60), 2)
-    p = found.posterior(judged[found.answering])
+    p = found.posterior(list(judged[found.answering]))
     assert np.isfinite(np.log(p)).all()
     assert loss(p, codes) < loss(judged[2], codes)
 

@@ -64,7 +64,8 @@ class Combination:
         if not used.any():
             return cls(shares)
         counted = weights > 0.0
-        log_prior = log_shares(np.bincount(codes, weights, minlength=judged.shape[2]))
+        tallies = np.bincount(codes, weights, minlength=judged.shape[2]).astype(np.float64)
+        log_prior = log_shares(tallies)
         said = np.log(np.maximum(judged[np.ix_(used, counted)], LEAST_FACTOR)) - log_prior
         said -= said.mean(axis=2, keepdims=True)
         size, classes = said.shape[1:]
@@ -113,5 +114,5 @@ def cross_fitted_pool(
     for fold in range(int(folds.max()) + 1):
         held = folds == fold
         others = Combination.of(judged, codes, np.where(held, 0.0, weights), fallback)
-        found[held] = others.posterior(judged[others.answering][:, held])
+        found[held] = others.posterior(list(judged[others.answering][:, held]))
     return Combination.of(judged, codes, weights, fallback), found
