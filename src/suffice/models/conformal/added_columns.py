@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.models.conformal.normal_rows import FLOOR, NormalRows
 from suffice.models.gaussian.leave_one_out.downdates import DIGITS_LEFT
 
 if TYPE_CHECKING:
@@ -18,32 +19,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.models.conformal.added_groups import Asked
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray
 
-FLOOR = 1e-6
-"""Share of the pooled variance below which floors may be near: they begin at 1e-8."""
-FEWEST = 3.0
-"""Cells of a class and column: without one of two nothing varies, and a floor is laid."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AddedColumns:
+class AddedColumns(NormalRows):
     """Training rows (n, d), standardized, and their log densities (n, k) by all rows.
 
     Of a row's own class the density is that of the class without it. Where cells are blank,
     `seen` (n, d) says which are not, and blank ones are zero.
     """
 
-    summary: ClassSummary
-    less: float
-    rows: FloatArray
     seen: FloatArray | None
     own: tuple[NDArray[np.intp], ...]
     densities: FloatArray
-    family: Any
 
     @classmethod
     def of(
@@ -55,23 +46,19 @@ class AddedColumns:
         codes: IntArray,
         family: Any = None,
     ) -> Self | None:
-        """Return training rows made ready; None where floors or few cells need more.
-
-        `family` says what of asked cells is normal, if it is not the cells themselves.
-        """
-        act = summary.active
-        if any(not note.silent for note in notes) or summary.scatters is None or not act.any():
+        """Return training rows made ready; None where floors or few cells need more."""
+        read = NormalRows.read(summary, divisor, notes, rows, family)
+        if read is None:
             return None
-        if summary.counts[:, act].min() < FEWEST:
-            return None
-        z = summary.standardized(rows.astype(np.float64))[:, act]
+        assert summary.scatters is not None
+        z, act = read.rows, summary.active
         blank = np.isnan(z)
         seen = None
         if blank.any():
             z, seen = np.where(blank, 0.0, z), 1.0 - blank
-        less = 0.0 if divisor == "mle" else 1.0
         own = tuple(np.flatnonzero(codes == c) for c in range(summary.size))
-        found = cls(summary, less, z, seen, own, np.empty((len(z), summary.size)), family)
+        densities = np.empty((len(z), summary.size))
+        found = cls(summary, read.less, z, family, seen, own, densities)
         for j in range(summary.size):
             held = summary.counts[j, act], summary.means[j, act], summary.scatters[j, act]
             found.densities[:, j], safe = found._under(j, *held)
@@ -104,14 +91,6 @@ class AddedColumns:
             found[own] = far.sum(axis=1)
         safe = bool(rest.min() > 0.0) and bool(enough.all())
         return -0.5 * found, safe and bool(np.isfinite(found).all())
-
-    def asked(self, block: Any) -> Asked:
-        """Return asked rows, standardized, and which of them vary where nothing did before."""
-        cells = block if self.family is None else self.family.transformed(block)
-        z = self.summary.standardized(np.asarray(cells, dtype=np.float64))
-        act = self.summary.active
-        odd = (z[:, ~act] != 0.0) & ~np.isnan(z[:, ~act])
-        return z[:, act], np.asarray(odd.any(axis=1) | np.isinf(z).any(axis=1))
 
     def added(self, row: FloatArray, c: int) -> tuple[FloatArray, bool]:
         """Return densities of rows (n, k) in the union with one asked row.

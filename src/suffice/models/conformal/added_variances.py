@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.models.conformal.added_columns import FEWEST, FLOOR
+from suffice.models.conformal.normal_rows import FLOOR, NormalRows
 from suffice.models.gaussian.leave_one_out.downdates import DIGITS_LEFT
 
 if TYPE_CHECKING:
@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _WholeRows:
-    """Training rows (n, d) without blanks, in units of the columns that vary."""
+class _WholeRows(NormalRows):
+    """Training rows without blanks, and their classes (n,)."""
 
-    summary: ClassSummary
-    less: float
-    rows: FloatArray
     codes: IntArray
-    family: Any
 
     @classmethod
     def of(
@@ -43,25 +39,17 @@ class _WholeRows:
         codes: IntArray,
         family: Any = None,
     ) -> Self | None:
-        """Return training rows made ready; None where floors, blanks or few rows need more.
-
-        `family` says what of asked cells is normal, if it is not the cells themselves.
-        """
-        act = summary.active
-        if any(not note.silent for note in notes) or summary.scatters is None or not act.any():
-            return None
+        """Return training rows made ready; None where floors, blanks or few rows need more."""
+        read = NormalRows.read(summary, divisor, notes, rows, family)
         whole = (summary.counts == summary.weights[:, np.newaxis]).all()
-        if not whole or np.isnan(rows).any() or summary.weights.min() < FEWEST:
+        if read is None or not whole or np.isnan(rows).any():
             return None
-        z = summary.standardized(rows.astype(np.float64))[:, act]
-        return cls(summary, 0.0 if divisor == "mle" else 1.0, z, codes, family)
+        return cls(summary, read.less, read.rows, family, codes)
 
     def asked(self, block: Any) -> Asked:
         """Return asked rows, and which have blanks, or vary where nothing did before."""
-        cells = block if self.family is None else self.family.transformed(block)
-        z = self.summary.standardized(np.asarray(cells, dtype=np.float64))
-        act = self.summary.active
-        return z[:, act], np.asarray((z[:, ~act] != 0.0).any(axis=1) | ~np.isfinite(z).all(axis=1))
+        z, odd = NormalRows.asked(self, block)
+        return z, odd | np.isnan(z).any(axis=1)
 
 
 class AddedSharedVariances(_WholeRows):
