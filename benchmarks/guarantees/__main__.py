@@ -33,17 +33,19 @@ def main(arguments: list[str]) -> None:
 
         plan = Plan(given.splits, given.rows, given.asked, given.seconds)
         measure_sets(given.tables, plan, given.models, given.store)
-    elif given.what in ("streams", "batches", "accuracy", "tables"):
+    elif given.what == "accuracy":
+        from benchmarks.guarantees.expected_accuracy import measure_accuracy
+
+        measure_accuracy(given.tables, given.splits)
+    elif given.what in ("streams", "batches", "tables"):
         from benchmarks.guarantees import watching
 
         if given.what == "streams":
             watching.measure_streams(given.streams, given.length, given.shifts)
         elif given.what == "tables":
             watching.measure_tables(given.splits)
-        elif given.what == "batches":
-            watching.measure_batches(given.splits)
         else:
-            watching.measure_accuracy(given.splits)
+            watching.measure_batches(given.splits)
     elif given.what == "mapie":
         from benchmarks.guarantees.against_mapie import measure_mapie
 

@@ -1,4 +1,4 @@
-"""False alarms, delays and power of watches, and expected accuracy, on drawn rows."""
+"""False alarms, delays and power of watches, on drawn rows and on tables by time."""
 
 from __future__ import annotations
 
@@ -121,35 +121,6 @@ def _watched(rng: Any, new: tuple[Any, Any], model: str, **settings: Any) -> Any
         warnings.simplefilter("ignore")
         fitted = train(X, y, model=model, time_limit=5.0, **settings).estimator
         return watch(fitted, new[0])
-
-
-def measure_accuracy(draws: int) -> None:
-    """Print how often the accuracy without labels is inside its interval, under planted shift."""
-    print("| model | planted | draws | inside | mean width |\n|---|---|---|---|---|")
-    for model in ("gda", "naive-bayes"):
-        for what in ("nothing", "covariates", "labels"):
-            inside, width = 0, 0.0
-            for seed in range(draws):
-                rng = np.random.default_rng((len(what), seed))
-                X, y = _table(rng, 500, 0.5 if what != "labels" else 0.7)
-                if what == "covariates":  # rows are chosen by their cells: p(y | x) stays
-                    chance = 1.0 / (1.0 + np.exp(-X["normal"] + 1.0))
-                    kept = rng.random(500) < chance
-                    X, y = X[kept].reset_index(drop=True), y[kept]
-                train_rng = np.random.default_rng((99, seed))
-                Z, z = _table(train_rng, 400)
-                X, Z = X.drop(columns="part"), Z.drop(columns="part")  # blanks are not left out
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    fitted = train(
-                        Z, z, model=model, calibration_rows=400, time_limit=5.0
-                    ).estimator
-                    found = watch(fitted, X)
-                    right = float((fitted.predict(X) == y).mean())
-                inside += found.expected.low <= right <= found.expected.high
-                width += found.expected.high - found.expected.low
-            print(f"| {model} | {what} | {draws} | {inside / draws:.3f} | {width / draws:.3f} |",
-                  flush=True)  # fmt: skip
 
 
 BY_TIME = {"elec2": ("v0",), "sleep": (), "shuttle": ()}

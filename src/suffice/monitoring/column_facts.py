@@ -85,13 +85,14 @@ def facts_of_rows(learned: Any, X: Any) -> list[ColumnFact]:
     if isinstance(learned, LearnedDiscriminant):
         table = read_table(X)
         rows = np.asarray(learned.rows(table), dtype=np.float64)
-        found = []
-        for j, name in enumerate(learned.columns.coded_names):
-            cells = rows[:, j]
-            seen = cells[~np.isnan(cells)]
-            mean = float(seen.mean()) if len(seen) else 0.0
-            spread = float(seen.var()) if len(seen) else 0.0
-            found.append(ColumnFact(name, float(len(rows)), float(len(seen)), mean, spread))
+        held = DiagonalMoments.of(rows)
+        spreads = held.scatter / np.maximum(held.counts, 1.0)
+        found = [
+            ColumnFact(name, float(len(rows)), float(cells), float(mean), float(spread))
+            for name, cells, mean, spread in zip(
+                learned.columns.coded_names, held.counts, held.mean, spreads, strict=True
+            )
+        ]
         return _categories_whole(learned, found, table)
     if isinstance(learned, LearnedColumns):
         blocks = learned.rows(X)

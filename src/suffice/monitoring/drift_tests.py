@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import stats
+
+from suffice.monitoring.p_values import of_chi_square, of_counts, of_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,8 @@ LEVEL = 0.05
 """The chance that anything is called moved though nothing has, over all columns together."""
 FEW = 5.0
 """Expected rows of a level below which levels are taken together: χ² is no law of fewer."""
+EXACT = 2000.0
+"""Cells below which shares of blanks are compared exactly: χ² is good enough for more."""
 BINS = 10
 """Quantile bins for spread and shape."""
 
@@ -68,7 +71,7 @@ def _means(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
         return [DriftTest(was.name, what, was.mean, now.mean, float("inf"), 0.0)]
     z = float(gap / error)
     free = max(1.0, min(was.cells, now.cells) - 1.0)
-    p = float(2.0 * stats.t.sf(abs(z), free))
+    p = of_t(z, free)
     return [DriftTest(was.name, what, was.mean, now.mean, z, p)]
 
 
@@ -96,7 +99,7 @@ def chi_square(table: FloatArray) -> tuple[float, float, int]:
     share = table.sum(axis=0) / total
     expected = np.multiply.outer(table.sum(axis=1), share)
     found = float((np.square(table - expected) / np.maximum(expected, 1e-300)).sum())
-    p = float(stats.chi2.sf(found, table.shape[1] - 1))
+    p = of_chi_square(found, table.shape[1] - 1)
     rows = table.sum(axis=1)
     gaps = table[1] / rows[1] - table[0] / rows[0]
     errors = np.sqrt(share * (1.0 - share) * (1.0 / rows[0] + 1.0 / rows[1]))
@@ -111,10 +114,9 @@ def blank_tests(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
     if max(gone) <= 1e-9 * was.rows:
         return []
     table = np.array([[gone[0], was.cells], [gone[1], now.cells]])
-    odds, p = stats.fisher_exact(np.round(table)) if table.sum() < 2000 else (0, None)
-    del odds
-    chi, z, _ = chi_square(table)
-    p = chi if p is None else float(p)
+    p, z, _ = chi_square(table)
+    if table.sum() < EXACT:
+        p = of_counts(table)
     return [DriftTest(was.name, "blanks", gone[0] / was.rows, gone[1] / now.rows, z, p)]
 
 

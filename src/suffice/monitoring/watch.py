@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from suffice.errors import BadRows, BadSetting, SufficeError, listed
 from suffice.learning.learned import Learned
@@ -20,15 +19,20 @@ from suffice.monitoring.drift_tests import (
     shape_tests,
     wilson,
 )
+from suffice.monitoring.expected_accuracy import expected_accuracy, share_tests
 from suffice.monitoring.kept_cells import (
     kept_labels,
     kept_numbers,
     left_out_posteriors,
     new_numbers,
 )
+from suffice.monitoring.new_rows import names_model, rows_of_tables
+from suffice.monitoring.p_values import of_counts
 from suffice.monitoring.streams import StreamBets
 from suffice.monitoring.watch_result import OF_PRIORS, STRANGE, Interval, Watch
 from suffice.rows import read_labels, read_table
+from suffice.tables.table_reading import TableReading
+from suffice.training.saved_models import load_saved
 from suffice.training.table_columns.typical_rows import calibrated
 
 if TYPE_CHECKING:
@@ -43,9 +47,6 @@ MOST_TYPICAL = 20_000
 """Rows of which it is asked how typical they are: a share is then known to a thousandth."""
 MOST_LOOKED_AT = 50_000
 """Rows whose shape is looked at, from all over the batch: more say the same."""
-RARE = 20.0
-"""Expected rows of a class below which means of posteriors are too skewed to be compared as normal
-ones. A choice."""
 MOST_FOR_SHARES = 5_000
 """Rows whose class shares are estimated: EM takes thousands of steps where classes look alike."""
 MOST_STREAMED = 1_000_000
@@ -66,7 +67,7 @@ def watch(
     ----------
     model : estimator, path of a model file
         Of its statistics, and of the rows that it keeps (`calibration_rows`), if any.
-    rows : rows, or another model
+    rows : rows, path of a table, or another model
         New rows in the model's columns; or a model of them, whose statistics are compared.
     y, target : labels, or the name of their column, optional
         Where labels are known, the accuracy is compared with the expected one.
@@ -100,13 +101,8 @@ def watch(
     old, bins = _facts(learned), bins_of(learned)
     if _is_model(rows):
         return between_models(learned, _learned(rows))
-    if target is not None and hasattr(rows, "columns") and target in list(rows.columns):
-        y = rows[target]
-        rows = rows[[name for name in rows.columns if name != target]]
-    table = read_table(rows)
-    if table.size < 1:
-        raise BadRows("there are no rows to check", hint="give at least one row")
-    notes = []
+    notes: list[str] = []
+    table, y = _rows_and_labels(learned, rows, y, target, notes)
     posterior = np.asarray(
         learned.posterior(table)
     )  # first: a cell that is not a number is refused
@@ -152,7 +148,12 @@ def watch(
             "how far the model misses them where nothing has moved"
         )
     strange, by_chance, strange_p = _strange(learned, table)
-    expected = None if judged is None else _expected(judged, posterior)
+    expected = None if judged is None else expected_accuracy(judged, posterior)
+    if expected is not None:
+        notes.append(
+            "the expected accuracy assumes that p(y | x) is unchanged; its interval also covers an "
+            "unchanged p(x | y) with other class shares"
+        )
     observed, worse = _observed(learned, posterior, y, expected)
     notes.append(
         "Rows without labels cannot show a change of p(y | x). These tests also miss slow drift "
@@ -162,6 +163,22 @@ def watch(
         float(table.size), tuple(holm(tests)), priors, moved or (), strange, strange_p,
         expected, observed, worse, e_value, named, tuple(notes), stream, by_chance,
     )  # fmt: skip
+
+
+def _rows_and_labels(
+    learned: Learned, rows: Any, y: object, target: str | None, notes: list[str]
+) -> tuple[Table, object]:
+    """Return new rows and their labels, wherever they are; what is to be said of them is noted."""
+    if isinstance(rows, (str, Path)):
+        rows, known = rows_of_tables(learned, [str(rows)], TableReading(), notes.append, target)
+        return rows, known if y is None else y
+    if target is not None and hasattr(rows, "columns") and target in list(rows.columns):
+        y = rows[target]
+        rows = rows[[name for name in rows.columns if name != target]]
+    table = read_table(rows)
+    if table.size < 1:
+        raise BadRows("there are no rows to check", hint="give at least one row")
+    return table, y
 
 
 def _facts(learned: object) -> list[ColumnFact] | None:
@@ -227,17 +244,13 @@ def between_models(learned: Learned, other: Learned) -> Watch:
 
 
 def _is_model(rows: object) -> bool:
-    if isinstance(rows, Learned) or hasattr(rows, "learned_"):
-        return True
-    return isinstance(rows, (str, Path))
+    return isinstance(rows, Learned) or hasattr(rows, "learned_") or names_model(rows)
 
 
 def _learned(model: object) -> Any:
     """Return what a model has learned, be it a file, an estimator or that itself."""
     if isinstance(model, (str, Path)):
-        from suffice.estimators.load import load
-
-        model = load(model)
+        return load_saved(Path(model)).model
     if isinstance(model, Learned):
         return model
     found = getattr(model, "learned_", None)
@@ -267,32 +280,11 @@ def _priors(learned: Any, table: Any) -> LabelShift | None:
 def _moved_shares(
     learned: Any, judged: LeftOut | None, posterior: FloatArray
 ) -> tuple[Any, ...] | None:
-    """Return classes that are more or less likely than among kept rows; None without any.
-
-    Shares that are estimated cannot be compared with those of the training labels: a model that
-    does not fit puts them wrong before anything has moved. Kept rows that were left out are judged
-    as wrongly as new ones: their mean posteriors are compared, and of rare classes how often they
-    are the likeliest, by an exact test.
-    """
+    """Return classes that are more or less likely than among kept rows; None without any."""
     if judged is None or len(posterior) < FEW_ROWS or len(learned.labels) < 2:
         return None
-    kept, _, weights = judged
-    size, moved = len(learned.labels), []
-    named = [
-        np.bincount(rows.argmax(axis=1), held, minlength=size)
-        for rows, held in ((kept, weights), (posterior, np.ones(len(posterior))))
-    ]
-    for c, label in enumerate(learned.classes.tolist()):
-        then = np.repeat(kept[:, c], np.maximum(1, np.round(weights)).astype(np.intp))
-        now = posterior[:, c]
-        if min(then.sum(), now.sum()) >= RARE:
-            p = float(stats.ttest_ind(then, now, equal_var=False).pvalue)
-        else:
-            counts = [[each[c], each.sum() - each[c]] for each in named]
-            p = float(stats.fisher_exact(np.round(counts))[1])
-        if p < OF_PRIORS / size:
-            moved.append(label)
-    return tuple(moved)
+    moved = share_tests(judged, posterior) < OF_PRIORS / len(learned.labels)
+    return tuple(learned.classes[moved].tolist())
 
 
 def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
@@ -320,7 +312,7 @@ def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
             return None, STRANGE, 1.0
     then = was < STRANGE
     table_of = [[int(now.sum()), int((~now).sum())], [int(then.sum()), int((~then).sum())]]
-    p = float(stats.fisher_exact(table_of, alternative="greater")[1])
+    p = of_counts(np.array(table_of, dtype=np.float64), more=True)
     return float(now.mean()), float(then.mean()), p
 
 
@@ -333,19 +325,8 @@ def _beyond(learned: Any, table: Table) -> tuple[float, float, float]:
     tried = learned.notes.rates.size
     then = round(STRANGE * tried)
     table_of = [[int(now.sum()), int((~now).sum())], [then, tried - then]]
-    p = float(stats.fisher_exact(table_of, alternative="greater")[1])
+    p = of_counts(np.array(table_of, dtype=np.float64), more=True)
     return float(now.mean()), STRANGE, p
-
-
-def _expected(judged: LeftOut, posterior: FloatArray) -> Interval:
-    """Return the accuracy that posteriors promise, corrected by kept rows that were left out."""
-    kept, codes, _ = judged
-    gaps = (kept.argmax(axis=1) == codes) - kept.max(axis=1)
-    sure = posterior.max(axis=1)
-    middle = float(sure.mean() + gaps.mean())
-    spread = float((sure * (1.0 - sure)).mean()) / len(sure) + float(gaps.var()) / len(gaps)
-    half = 1.96 * np.sqrt(spread)
-    return Interval(min(max(middle, 0.0), 1.0), max(0.0, middle - half), min(1.0, middle + half))
 
 
 def _observed(

@@ -51,6 +51,13 @@ LONGEST = 160
 """Characters of a refusal: what a damaged file says may be long."""
 
 
+def is_model_file(path: Path) -> bool:
+    """Whether a file begins as model files do; it may be damaged."""
+    with path.open("rb") as file:
+        start = file.read(1000)
+    return start.startswith(b"PK\x03\x04") and f'"{NAME}"'.encode() in start
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredModel:
     """What a model file holds.

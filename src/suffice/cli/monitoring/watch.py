@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MOVED = 3
 """The exit code where something has moved: 1 is a refusal, 2 wrong usage."""
-MOST_ROWS = 1_000_000
-"""Rows of a table that are looked at: of more, the first."""
 
 
 @click.command()
@@ -55,67 +53,23 @@ def watch(
     Example: suffice watch flowers.suffice new.csv
     """
     from suffice.cli.terminal.messages import note, say
-    from suffice.cli.terminal.outputs import is_model
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.monitoring.new_rows import names_model, rows_of_tables
     from suffice.monitoring.watch import watch as watched
     from suffice.training.saved_models import load_saved
 
     saved = load_saved(model)
-    if len(tables) == 1 and _is_model_file(tables[0], is_model):
-        found = watched(saved.estimator, load_saved(_path(tables[0])).estimator)
+    if len(tables) == 1 and names_model(tables[0]):
+        found = watched(saved.model, tables[0])
     else:
-        table, labels = _read(saved, tables, reading, note)
-        found = watched(saved.estimator, table, labels, stream=stream)
+        table, labels = rows_of_tables(saved.model, tables, reading, note)
+        found = watched(saved.model, table, labels, stream=stream)
     if as_json:
         print_json(_content(found))
     else:
         say(str(found))
     if not found.ok:
         context.exit(MOVED)
-
-
-def _path(given: str) -> Path:
-    from pathlib import Path
-
-    return Path(given)
-
-
-def _is_model_file(given: str, is_model: Any) -> bool:
-    place = _path(given)
-    return place.is_file() and bool(is_model(place))
-
-
-def _read(saved: Any, tables: tuple[str, ...], reading: TableReading, note: Any) -> Any:
-    """Return rows as the model knows them, and their labels where all rows have one."""
-    import numpy as np
-
-    from suffice.rows.tables import table_of_columns
-    from suffice.training.model_rows import ModelRows
-    from suffice.training.target_labels import label_text
-
-    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, note)
-    target = saved.notes.target if saved.notes.target in rows.table.names else None
-    chunks, labels, size = [], [], 0
-    for chunk, beside in rows.chunks((target,) if target else ()):
-        chunks.append(chunk)
-        size += chunk.size
-        if target:
-            labels += [label_text(cell) for cell in beside[0][1]]
-        if size >= MOST_ROWS:
-            note(f"the first {size:,} rows are used")
-            break
-    if not size:
-        from suffice.errors import BadRows
-
-        raise BadRows(f"{rows.table.name} has no rows", hint="there is nothing to check")
-    first = chunks[0]
-    columns = [
-        (first.kinds[j], np.concatenate([chunk.exact(j) for chunk in chunks]))
-        for j in range(first.width)
-    ]
-    table = first if len(chunks) == 1 else table_of_columns(columns, first.names, None)
-    known = bool(labels) and all(label is not None for label in labels)
-    return table, (labels if known else None)
 
 
 def _content(found: Watch) -> dict[str, object]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.terminal.outputs import check_output, is_model, is_printed
+from suffice.cli.terminal.outputs import check_output, is_printed
 from suffice.columns.schema import Columns
 from suffice.errors import BadSetting
 from suffice.learning.table_recipe import filled_table
 from suffice.storage.atomic_writes import check_place
-from suffice.storage.model_file import stored_rows, write_model
+from suffice.storage.model_file import is_model_file, stored_rows, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ def check_model_place(
     if model is not None and place == model:
         check_place(place)
         return
-    check_output(place, inputs, ours=is_model, what="a model file", force=force)
+    check_output(place, inputs, ours=is_model_file, what="a model file", force=force)
 
 
 def save(

@@ -100,13 +100,6 @@ def check_printed(inputs: Sequence[str]) -> None:
         )
 
 
-def is_model(path: Path) -> bool:
-    """Whether a file begins as model files do; it may be damaged."""
-    with path.open("rb") as file:
-        start = file.read(1000)
-    return start.startswith(b"PK\x03\x04") and b'"suffice model"' in start
-
-
 def is_page(path: Path) -> bool:
     """Whether a file is a page that was written here."""
     with path.open("rb") as file:
