@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,15 @@ from suffice.errors import BadRows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray
 
 EPSILON = float(np.finfo(np.float64).eps)
 """The distance from 1 to the next double; half of it, relative, is the most that one operation
 rounds by."""
+FEW_COLUMNS = 64
+"""Columns up to which the mask of a triangle is kept: making it takes longer than using it."""
 LOG_TAU = float(np.log(2.0 * np.pi))
 """log 2π, of the normal density."""
 
@@ -129,7 +134,10 @@ def check_finite(*parts: FloatArray) -> None:
 
 
 def inverse_factor(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return (L, L⁻¹) of a positive definite matrix = LLᵀ, or None if Cholesky refuses it."""
+    """Return (L, L⁻¹) of a positive definite matrix = LLᵀ, or None if Cholesky refuses it.
+
+    Of a stack of matrices all must be positive definite.
+    """
     try:
         factor = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -139,8 +147,17 @@ def inverse_factor(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:
 
 def lower_inverse(factor: FloatArray) -> FloatArray:
     """Return the inverse of lower triangular matrices (a stack is fine), lower triangular too."""
-    inverse: FloatArray = np.tril(np.linalg.inv(factor))
+    inverse: FloatArray = np.asarray(np.linalg.inv(factor), dtype=np.float64)
+    width = factor.shape[-1]
+    if width > FEW_COLUMNS:
+        return np.asarray(np.tril(inverse))
+    inverse[..., _above(width)] = 0.0
     return inverse
+
+
+@functools.cache
+def _above(width: int) -> NDArray[np.bool_]:
+    return ~np.tri(width, dtype=bool)
 
 
 def factored(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,14 +180,14 @@ def lower_factor(roots: FloatArray) -> FloatArray:
 def smallest_eigenvalue_bound(whitening: FloatArray) -> float:
     """Return a lower bound for the smallest eigenvalue of A, given L⁻¹ of A = LLᵀ.
 
-    λ_min(A) = 1/‖L⁻¹‖₂² ≥ 1/‖L⁻¹‖_F²: no eigenvalues are needed to see that a matrix is
-    far from singular.
+    Of a stack, it is one for all of them. λ_min(A) = 1/‖L⁻¹‖₂² ≥ 1/‖L⁻¹‖_F²: no eigenvalues are
+    needed to see that a matrix is far from singular.
     """
-    size = float(np.square(whitening).sum())
+    size = float(np.square(whitening).sum(axis=(-2, -1)).max(initial=0.0))
     return 1.0 / size if size > 0.0 else np.inf
 
 
 def correlation_scaled(matrix: FloatArray, deviations: FloatArray) -> FloatArray:
     """Return D⁻¹AD⁻¹, dividing by one deviation after the other: their product may overflow."""
-    scaled: FloatArray = matrix / deviations[:, np.newaxis] / deviations
+    scaled: FloatArray = matrix / deviations[..., :, np.newaxis] / deviations[..., np.newaxis, :]
     return scaled

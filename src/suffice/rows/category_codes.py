@@ -29,6 +29,10 @@ LEVEL_MEMORY = 1 << 27
 
 A small packed file can hold any number of long texts, all different; as levels they would all be
 kept."""
+NEAR = 1_024
+"""Whole numbers so close to each other are counted, not sorted, however few there are."""
+EXACT = 2**53
+"""Whole numbers up to here have doubles of their own."""
 STRIDE = 65_536
 """Cells that are coded before levels are counted again. A choice: half a megabyte of pointers."""
 WHOLE = "categories are whole numbers, text or true/false; leave unknown cells empty"
@@ -95,16 +99,44 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
 def _numbers(
     cells: NDArray[np.generic], name: str
 ) -> tuple[NDArray[np.generic], tuple[Label, ...]]:
+    cells = np.ascontiguousarray(cells)  # gone through several times
+    found = _near_together(cells)
+    if found is not None:
+        return found[1], tuple(found[0].tolist())
     seen = ~np.isnan(cells) if cells.dtype.kind == "f" else np.ones(len(cells), dtype=bool)
     held = cells if seen.all() else cells[seen]
     if cells.dtype.kind == "f":
         refuse_fractions(cells, name, WHOLE)
-    values, inverse = np.unique(held, return_inverse=True)
+    values, inverse = _near_together(held) or np.unique(held, return_inverse=True)
     if len(values) > MOST_LEVELS:
         _refuse_many(name)
     codes = np.full(len(cells), BLANK, dtype=np.int32)
     codes[seen] = inverse
     return codes, tuple(int(value) for value in values)
+
+
+def _near_together(
+    cells: NDArray[np.generic],
+) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:
+    """Return distinct values and places among them, counted; None where a sort has to do it.
+
+    That is where some are blank or no whole numbers, or further apart than they are many.
+    """
+    if not len(cells) or cells.dtype.kind == "b":
+        return None
+    low, high = cells.min().item(), cells.max().item()
+    if not (
+        low >= -EXACT and high <= EXACT and high - low < min(max(NEAR, len(cells)), MOST_LEVELS)
+    ):
+        return None
+    least = int(low)
+    places = cells.astype(np.int64)
+    if cells.dtype.kind == "f" and not (places == cells).all():
+        return None
+    places -= least
+    present = np.bincount(places) > 0
+    rank = np.cumsum(present, dtype=np.int32) - 1
+    return np.flatnonzero(present) + least, rank[places]
 
 
 def refuse_fractions(cells: NDArray[np.generic], name: str, hint: str) -> None:

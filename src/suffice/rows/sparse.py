@@ -83,9 +83,10 @@ def read_sparse(data: Any, answers: Answers = in_turn) -> SparseRows:
     rows = SparseRows(cells, _whole(matrix.indices), _whole(matrix.indptr), int(matrix.shape[1]))
     _check_pointers(rows, int(matrix.shape[0]))
     first, stored = int(rows.indptr[0]), rows.stored
-    edges = [first + stored * part // PARTS for part in range(PARTS + 1)]
+    count = PARTS if stored > CHUNK else 1
+    edges = [first + stored * part // count for part in range(count + 1)]
     rising = answers(
-        lambda part: _check_columns(rows, edges[part], edges[part + 1]), PARTS, float(stored)
+        lambda part: _check_columns(rows, edges[part], edges[part + 1]), count, float(stored)
     )
     return rows if all(rising) or not _repeats(rows) else _added_up(rows)
 

@@ -42,6 +42,9 @@ FEW_CELLS = 1000
 BLOCK_CELLS = 1 << 17
 """Stored cells worked on at a time: a megabyte of doubles."""
 
+PLAIN_CELLS = 1 << 22
+"""The same, where cells are taken as they are: SciPy copies what is a small part of a matrix."""
+
 
 def lanes(size: int) -> int:
     """Return how many scores are added up side by side for so many classes.
@@ -113,20 +116,29 @@ def sparse_scores(
     A cell that counts 0 adds nothing, not even where the table is infinite.
     """
     smallest = 0.0
-    for part, block in _blocks(rows):
+    converted = threshold is not None or rows.dtype != np.float64
+    for part, block in _blocks(rows, BLOCK_CELLS if converted else PLAIN_CELLS):
         smallest = float(np.minimum(smallest, smallest_cell(block, None)))
-        cells, places, lengths = _counted(block, threshold), block.places, np.diff(block.indptr)
-        if not cells.all():  # nothing times minus infinity is nothing here
+        cells, places, lengths = block.cells, block.places, np.diff(block.indptr)
+        if converted:
+            cells = _counted(block, threshold)
+        if not (_is_finite(table) if len(cells) > table.size else cells.all()):
+            # Nothing times minus infinity is nothing here.
             kept = cells != 0.0
             lengths = np.bincount(block.row_numbers()[kept], minlength=len(block))
             cells, places = cells[kept], places[kept]
         with np.errstate(all="ignore"):
             if len(cells) < FEW_CELLS:
-                out[part] = _few_products(cells, places, lengths, table[:, : len(offsets)])
+                products = _few_products(cells, places, lengths, table[:, : len(offsets)])
             else:
-                out[part] = _many_products(cells, places, lengths, table)[:, : len(offsets)]
-            out[part] += offsets
+                products = _many_products(cells, places, lengths, table, len(offsets))
+            np.add(products, offsets, out=out[part])
     return smallest
+
+
+def _is_finite(table: Floats) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(table.sum()))
 
 
 def _few_products(cells: Floats, places: Places, lengths: Codes, table: Floats) -> Floats:
@@ -139,14 +151,20 @@ def _few_products(cells: Floats, places: Places, lengths: Codes, table: Floats) 
     return products
 
 
-def _many_products(cells: Floats, places: Places, lengths: Codes, table: Floats) -> Floats:
+def _many_products(
+    cells: Floats, places: Places, lengths: Codes, table: Floats, size: int
+) -> Floats:
     """Return the same by SciPy, which needs no room for the single products."""
     from scipy import sparse
 
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    # Of the same type as the columns: SciPy has nothing to look at and to convert then.
+    indptr = np.zeros(len(lengths) + 1, places.dtype if len(cells) < 2**31 else np.int64)
+    np.cumsum(lengths, out=indptr[1:])
     shape = len(lengths), len(table)
+    if len(cells) > table.size:  # the products that lanes add cost more than leaving them out
+        table = np.ascontiguousarray(table[:, :size])
     products: Floats = sparse.csr_array((cells, places, indptr), shape=shape) @ table
-    return products
+    return products[:, :size]
 
 
 @twin("suffice.kernels.sparse.sums_numba", when=stored_cells_pay)
@@ -185,12 +203,12 @@ def _part(weights: Floats | None, part: slice) -> Floats | None:
     return None if weights is None else weights[part]
 
 
-def _blocks(rows: SparseRows) -> Iterator[tuple[slice, SparseRows]]:
-    """Yield neighbouring rows that store about as many cells as a block holds."""
-    if rows.stored <= BLOCK_CELLS:
+def _blocks(rows: SparseRows, most: int = BLOCK_CELLS) -> Iterator[tuple[slice, SparseRows]]:
+    """Yield neighbouring rows that store about `most` cells."""
+    if rows.stored <= most:
         yield slice(0, len(rows)), rows
         return
-    ends = np.arange(int(rows.indptr[0]) + BLOCK_CELLS, int(rows.indptr[-1]), BLOCK_CELLS)
+    ends = np.arange(int(rows.indptr[0]) + most, int(rows.indptr[-1]), most)
     cuts = {0, len(rows), *np.searchsorted(rows.indptr, ends).tolist()}
     for start, stop in pairwise(sorted(cuts)):
         yield slice(start, stop), rows[start:stop]

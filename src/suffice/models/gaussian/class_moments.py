@@ -68,6 +68,10 @@ class ClassSummary:
         reach = (self.means - centre) * np.sqrt(self.weights)[:, np.newaxis]
         return reach.T @ reach
 
+    def of_active(self, matrix: FloatArray) -> FloatArray:
+        """Return the part of a matrix (d, d) that belongs to columns that vary."""
+        return matrix if self.active.all() else matrix[np.ix_(self.active, self.active)]
+
     def standardized(self, rows: FloatArray) -> FloatArray:
         """Return rows in the units of this summary."""
         centred = rows - self.origin

@@ -15,7 +15,7 @@ from suffice.models.gaussian.diagonal_normals import DiagonalNormals, diagonal_v
 from suffice.models.gaussian.floors import (
     VARIANCE_FLOOR,
     Pooled,
-    class_covariance,
+    class_covariances,
     degrees_of_freedom,
     lacking_directions,
     pooled_covariance,
@@ -289,23 +289,21 @@ class Gaussian:
 
     def pooled(self, summary: ClassSummary) -> FloatArray:
         """Return the pooled covariance of the active columns, before any floor."""
-        act = np.ix_(summary.active, summary.active)
         _, divisor = self.divisors(summary)
-        scatter: FloatArray = summary.scatter[act]
-        return scatter / (divisor if divisor > 0.0 else summary.weight)
+        return summary.of_active(summary.scatter) / (divisor if divisor > 0.0 else summary.weight)
 
     def mixed(self, summary: ClassSummary, c: int) -> FloatArray:
         """Return the covariance of class c after pooling, before shrinking and floors."""
-        act = np.ix_(summary.active, summary.active)
         divisors, divisor = self.divisors(summary)
         assert summary.scatters is not None
-        own, share = summary.scatters[c][act], self.pool or 0.0
+        own, share = summary.of_active(summary.scatters[c]), self.pool or 0.0
         freedom = (1.0 - share) * divisors[c] + share * divisor
         if freedom <= 0.0:
             return np.zeros_like(own)
         if share == 0.0:
             return np.asarray(own / freedom)
-        return np.asarray(((1.0 - share) * own + share * summary.scatter[act]) / freedom)
+        pooled = summary.of_active(summary.scatter)
+        return np.asarray(((1.0 - share) * own + share * pooled) / freedom)
 
     def shrunk(self, covariance: FloatArray, pooled_variances: FloatArray) -> FloatArray:
         """Return (1 - γ)Σ + γT with the target T: the own diagonal, or the rescaled pooled one."""
@@ -340,8 +338,10 @@ class Gaussian:
         covariance = self.pooled(summary)
         if self.covariance == "shared":
             covariance = self.shrunk(covariance, np.diagonal(covariance))
-        act = np.ix_(summary.active, summary.active)
-        total = (summary.scatter + summary.between)[act] / summary.weight
+
+        def total() -> FloatArray:
+            return summary.of_active(summary.scatter + summary.between) / summary.weight
+
         return pooled_covariance(covariance, total)
 
     def _full(self, summary: ClassSummary) -> tuple[FullNormals, list[Note]]:
@@ -356,16 +356,9 @@ class Gaussian:
             tied, more = tied_normals(self.covariance, summary, pooled)
             return tied, notes + more
         variances = np.square(pooled.deviations)
-        size, width = summary.size, len(variances)
-        factors, whitenings = np.empty((size, width, width)), np.empty((size, width, width))
-        thin = []
-        for c in range(size):
-            covariance = self.shrunk(self.mixed(summary, c), variances)
-            factors[c], whitenings[c], acted = class_covariance(
-                covariance, float(summary.weights[c]), pooled
-            )
-            if acted:
-                thin.append(c)
+        size = summary.size
+        covariances = [self.shrunk(self.mixed(summary, c), variances) for c in range(size)]
+        factors, whitenings, thin = class_covariances(covariances, summary.weights, pooled)
         if thin:
             notes.append(
                 Note(

@@ -23,6 +23,8 @@ from suffice.linear_algebra import (
 from suffice.models.notes import Note
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.class_moments import ClassSummary
@@ -37,6 +39,9 @@ CLASS_FLOOR = 1e-8
 MOST_CERTAIN = 1e24
 """Weight beyond which no class is surer that nothing varies along a direction: of factors that are
 1e-12 beside others doubles have four digits left, and of smaller ones soon none."""
+AT_ONCE = 2**14
+"""Cells of the covariances that are factored by one call: with few columns the call itself costs
+more than its work, and no more memory is taken than a large class needs."""
 FREEDOM_FLOOR = 1e-12
 """Degrees of freedom below this share of the weight are none: weights that add up to one, such as
 ten of a tenth, do so but for rounding, which would otherwise be what a scatter is divided by."""
@@ -80,11 +85,12 @@ class Pooled:
         return int(self.missing.sum() + self.constant.sum())
 
 
-def pooled_covariance(covariance: FloatArray, total: FloatArray) -> Pooled:
+def pooled_covariance(covariance: FloatArray, total: Callable[[], FloatArray]) -> Pooled:
     """Return the pooled covariance, floored where a direction is missing.
 
-    Both matrices are in units of the columns' total standard deviation. On the correlation
-    scale, what matters is the smallest eigenvalue: raw condition numbers only tell units.
+    Only then is `total`, the covariance of all rows, asked for. Both matrices are in units of the
+    columns' total standard deviation. On the correlation scale, what matters is the smallest
+    eigenvalue: raw condition numbers only tell units.
     """
     variances = np.diagonal(covariance)
     constant = variances < VARIANCE_FLOOR
@@ -103,7 +109,7 @@ def pooled_covariance(covariance: FloatArray, total: FloatArray) -> Pooled:
     missing = values < EIGENVALUE_FLOOR
     values = np.maximum(values, EIGENVALUE_FLOOR)
     factor, whitening = factored(values, basis)
-    shares, directions = np.linalg.eigh(total)
+    shares, directions = np.linalg.eigh(total())
     # A functional w of the standardized columns is (Dw) of the columns divided by D.
     silent = np.linalg.qr(deviations[:, np.newaxis] * directions[:, shares < EIGENVALUE_FLOOR])[0]
     return Pooled(
@@ -159,24 +165,50 @@ def class_covariance(
     return factor, lower_inverse(factor), acted
 
 
+def class_covariances(
+    covariances: Sequence[FloatArray], weights: FloatArray, pooled: Pooled
+) -> tuple[FloatArray, FloatArray, list[int]]:
+    """Return (L, L⁻¹) of the covariances of all classes, and for which of them the rule acted."""
+    width, size = len(pooled.deviations), len(weights)
+    factors, whitenings = np.empty((size, width, width)), np.empty((size, width, width))
+    acted = []
+    step = max(1, AT_ONCE // max(width * width, 1))
+    for start in range(0, size, step):
+        block = slice(start, min(start + step, size))
+        own = _plainly_definite(np.stack(covariances[block]), pooled)
+        if own is not None:
+            factors[block], whitenings[block] = own
+            continue
+        for c in range(size)[block]:
+            factors[c], whitenings[c], one = class_covariance(
+                covariances[c], float(weights[c]), pooled
+            )
+            if one:
+                acted.append(c)
+    return factors, whitenings, acted
+
+
 def _plainly_definite(
-    covariance: FloatArray, pooled: Pooled
+    covariances: FloatArray, pooled: Pooled
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return (L, L⁻¹) if it takes no eigenvalues to see that no θ is below the floor.
+
+    Of a stack (k, d, d), only if that holds for each of them.
 
     θ_min = 1/‖L_c⁻¹L‖₂² ≥ 1/‖L_c⁻¹L‖_F². The class is factored on its own correlation scale,
     so that a pooled matrix near its floor cannot cost it digits.
     """
-    variances = np.diagonal(covariance)
+    variances = np.diagonal(covariances, axis1=-2, axis2=-1)
     if not np.all(variances > 0.0):
         return None
     deviations = np.sqrt(variances)
-    pair = inverse_factor(correlation_scaled(covariance, deviations))
+    pair = inverse_factor(correlation_scaled(covariances, deviations))
     # A matrix that is singular but for rounding may pass Cholesky by luck.
-    rounding = 64.0 * EPSILON * len(variances)
+    rounding = 64.0 * EPSILON * variances.shape[-1]
     if pair is None or smallest_eigenvalue_bound(pair[1]) <= rounding:
         return None
-    factor, whitening = deviations[:, np.newaxis] * pair[0], pair[1] / deviations
+    factor = deviations[..., :, np.newaxis] * pair[0]
+    whitening = pair[1] / deviations[..., np.newaxis, :]
     if smallest_eigenvalue_bound(whitening @ pooled.factor) <= CLASS_FLOOR:
         return None
     return factor, whitening

@@ -60,6 +60,8 @@ def family_like(
     if kind == CATEGORY:
         return TextWords() if looks_like_texts(table.column(column)) else Categorical()
     cells = table.column(column)
+    if cells.dtype.kind == "f" and cells[:HEAD].min(initial=0.0) < 0.0:
+        return GaussianColumns()  # as most columns of measurements: neither counts nor positive
     if holds_counts(table, column):
         if has_few_values(table.exact(column), FEW_VALUES):
             return Categorical()

@@ -83,19 +83,23 @@ class _Scatter:
         inside = x if self.basis is None else x @ self.basis
         rest = self._outside(x, inside, centres)
         whole = self.residuals.T @ self.residuals
+        freedoms, spreads, gammas = self._laws(pools, width)
         found = []
-        for pool in pools:
+        for i, pool in enumerate(pools):
             values, vectors = self._eigen(whole, pool)
             for c in range(len(centres)):
                 away = inside - centres[c]
                 squares = np.square(away @ vectors[min(c, len(vectors) - 1)])
-                spread = values[min(c, len(values) - 1)]
-                for shrink in SHRINKS:
-                    scale = (1.0 - shrink) * np.maximum(spread, 0.0) + shrink
+                variances = values[min(c, len(values) - 1)]
+                for j, shrink in enumerate(SHRINKS):
+                    scale = (1.0 - shrink) * np.maximum(variances, 0.0) + shrink
                     distance = squares @ (1.0 / scale) + rest[:, c] / shrink
                     # Outside the basis a variance is `shrink` in every class: it cancels.
                     volume = float(np.log(scale).sum())
-                    found.append(self._log_t(distance, volume, c, pool, shrink, width))
+                    half = 0.5 * (freedoms[i, c, j] + width)
+                    spread = spreads[i, c, j]
+                    constant = gammas[i, c, j] - (0.5 * width * np.log(spread) + 0.5 * volume)
+                    found.append(constant - half * np.log1p(distance / spread))
         grid = np.array(found).reshape(len(pools), len(centres), len(SHRINKS), len(x))
         return grid.transpose(0, 2, 3, 1).reshape(-1, len(x), len(centres))
 
@@ -124,17 +128,19 @@ class _Scatter:
     def _freedom(self, weight: float, pool: float) -> float:
         return float((1.0 - pool) * max(weight - 1.0, 0.0) + pool * self.freedom)
 
-    def _log_t(
-        self, distance: FloatArray, volume: float, c: int, pool: float, shrink: float, width: int
-    ) -> FloatArray:
-        """Return the log density of a t; shrinking is worth rows, as a prior of its strength is."""
-        rows = self._freedom(self.weights[c], pool) / (1.0 - shrink)
-        freedom = max(rows - width + 1.0, FEWEST_FREEDOM)
-        spread = freedom * (1.0 + 1.0 / (self.weights[c] + 1.0))
-        constant = log_gamma_rise(0.5 * freedom, 0.5 * width)
-        constant -= 0.5 * width * np.log(spread) + 0.5 * volume
-        found: FloatArray = constant - 0.5 * (freedom + width) * np.log1p(distance / spread)
-        return found
+    def _laws(
+        self, pools: tuple[float, ...], width: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return freedom, spread and ratio of log gammas (pools, k, SHRINKS) of each t.
+
+        Shrinking is worth rows, as a prior of its strength is.
+        """
+        rows = np.array([[self._freedom(own, pool) for own in self.weights] for pool in pools])
+        freedoms = np.maximum(
+            rows[..., None] / (1.0 - np.array(SHRINKS)) - width + 1.0, FEWEST_FREEDOM
+        )
+        spreads = freedoms * (1.0 + 1.0 / (self.weights[:, None] + 1.0))
+        return freedoms, spreads, log_gamma_rise(0.5 * freedoms, 0.5 * width)
 
 
 class DiscriminantMember:

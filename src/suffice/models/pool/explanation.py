@@ -59,11 +59,16 @@ def explain_pool(
 
     nothing = odds(model.posterior(_filled(table, np.zeros((1, width), dtype=bool)), log=True))
     every = odds(whole)
+    asked: dict[bytes, FloatArray] = {}  # with few columns, orders begin with the same ones
     parts = np.zeros((size, width + 1))
     orders = column_orders(width)
     for order in orders:
         known = np.tri(width, dtype=bool)[:-1][:, np.argsort(order)]  # the first, the first two, …
-        steps = odds(model.posterior(_filled(table, known), log=True)) if width > 1 else every[:0]
+        new = np.array([row for row in known if row.tobytes() not in asked])
+        if len(new):
+            answers = odds(model.posterior(_filled(table, new), log=True))
+            asked |= {row.tobytes(): answer for row, answer in zip(new, answers, strict=True)}
+        steps = np.reshape([asked[row.tobytes()] for row in known], (-1, size))
         changes = np.diff(np.concatenate([nothing, steps, every]), axis=0)
         parts[:, order] += changes.T / len(orders)
     baseline = model.log_priors[of] - model.log_priors[against]

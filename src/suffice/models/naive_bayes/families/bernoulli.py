@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.models.naive_bayes.column_blocks import read_numbers
+from suffice.models.naive_bayes.column_blocks import extremes, read_numbers
 from suffice.models.naive_bayes.families.left_out import presences_left_out
 from suffice.models.naive_bayes.families.linear_laws import (
     LINEAR_FORM,
@@ -98,7 +98,8 @@ class Bernoulli(BaseFamily):
     ) -> NDArray[np.floating]:
         """Return the block of these columns, or refuse a cell that is neither 0 nor 1."""
         rows = read_numbers(table, columns, self.name)
-        if np.isinf(rows).any():
+        low, high = extremes(rows)
+        if not (low > -np.inf and high < np.inf) and np.isinf(rows).any():
             refuse_infinite(rows, [place_of(j, table.names) for j in columns])
         if self.threshold is None:
             bad = ~((rows == 0.0) | (rows == 1.0) | np.isnan(rows))

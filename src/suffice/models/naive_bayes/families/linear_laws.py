@@ -11,6 +11,7 @@ import numpy as np
 from suffice.engines.threads import collect_blocks
 from suffice.engines.uneven_blocks import collect_class_sums
 from suffice.errors import BadRows, NotFinite
+from suffice.kernels.dense.scores import linear_scores
 from suffice.kernels.sparse.sums import score_table, sparse_scores
 from suffice.models.naive_bayes.families.protocol import BaseLaws, Scores
 from suffice.places import ColumnAt, Phrase
@@ -88,14 +89,22 @@ class LinearLaws(BaseLaws):
             return Scores(logs, self._sparse(block, self._order_table, self.order_offsets))
         assert isinstance(block, np.ndarray)
         cells = self.cells(block)
-        blank = np.isnan(cells)
-        gaps = bool(blank.any())
-        if gaps:
-            cells = np.where(blank, 0.0, cells)
-        orders = None
-        if self.order_slopes is not None:
-            orders = _dense(cells, blank if gaps else None, self.order_slopes, self.order_offsets)
-        return Scores(_dense(cells, blank if gaps else None, self.slopes, self.offsets), orders)
+        found = self._dense(cells, None)
+        with np.errstate(all="ignore"):
+            total = sum(float(part.sum()) for part in found if part is not None)
+        blank = None if np.isfinite(total) else np.isnan(cells)
+        if blank is not None and blank.any():
+            found = self._dense(np.where(blank, 0.0, cells), blank)
+        return Scores(*found)
+
+    def _dense(
+        self, cells: FloatArray, blank: NDArray[np.bool_] | None
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """Return scores, and those of impossible events; blank cells are zero."""
+        logs = _dense(cells, blank, self.slopes, self.offsets)
+        if self.order_slopes is None:
+            return logs, None
+        return logs, _dense(cells, blank, self.order_slopes, self.order_offsets)
 
     @cached_property
     def table(self) -> FloatArray:
@@ -226,11 +235,12 @@ def _dense(
     offsets: FloatArray | None,
 ) -> FloatArray:
     """Return Σ_j (x_j·slope_j + offset_j) over the cells that are there (blanks are zero)."""
-    out: FloatArray = cells @ slopes.T
-    if offsets is not None:
-        out += offsets.sum(axis=1)
-        if blank is not None:
-            out -= blank @ offsets.T
+    size, width = slopes.shape
+    out = np.empty((len(cells), size))
+    constants = np.zeros(size) if offsets is None else offsets.sum(axis=1)
+    linear_scores(cells, np.zeros(width), slopes, constants, out)
+    if offsets is not None and blank is not None:
+        out -= blank @ offsets.T
     return out
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
+from suffice.models.naive_bayes.column_blocks import extremes, read_numbers, refuse_large_cells
 from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
 from suffice.models.naive_bayes.families.linear_laws import (
     LINEAR_FORM,
@@ -98,7 +98,10 @@ class Multinomial(BaseFamily):
     ) -> NDArray[np.floating]:
         """Return the block of these columns, or refuse a cell that is not a count."""
         rows = read_numbers(table, columns, self.name)
-        if not (rows >= 0.0).all():
+        low, high = extremes(rows)
+        if low >= 0.0 and high <= MOST_COUNT:
+            return rows
+        if not low >= 0.0:
             blank = np.isnan(rows)
             if blank.any():
                 row, place = divmod(int(blank.argmax()), rows.shape[1])
@@ -108,7 +111,7 @@ class Multinomial(BaseFamily):
                     "the count is missing (NaN), so the length of the row is unknown",
                     hint="write 0 where nothing was counted, or use another family",
                 )
-        if not (rows >= 0.0).all() or np.isinf(rows).any():
+        if not (low >= 0.0 and high < np.inf):
             names = None if table.names is None else [table.names[j] for j in columns]
             refuse_counts(rows, names)
         refuse_large_cells(rows, columns, table.names)

@@ -142,8 +142,9 @@ class TallyLaws(BaseLaws):
         """Return the scores of rows given as places in the tables, -1 where a cell is missing."""
         logs = np.zeros((len(places), self.size))
         orders = np.zeros_like(logs) if any(o is not None for o in self.orders) else None
+        part = np.empty_like(logs)
         for j, (table, order) in enumerate(zip(self.tables, self.orders, strict=True)):
-            logs += table[places[:, j]]
+            logs += table.take(places[:, j], axis=0, out=part, mode="wrap")  # -1 is the last
             if order is not None:
                 assert orders is not None
                 orders += order[places[:, j]]
