@@ -94,23 +94,28 @@ def _timed(work: Work, memory: dict[str, float], name: str) -> float:
     ready = time.perf_counter() + PAUSE
     while time.perf_counter() < ready:
         pass
-    before = _reset_peak()
+    before = reset_peak()
     start = time.perf_counter()
     work()
     seconds = time.perf_counter() - start
-    peak = _status("VmHWM")
+    peak = peak_so_far()
     if before is not None and peak is not None:
         memory[name] = max(memory.get(name, 0.0), (peak - before) / 1024.0)
     return seconds
 
 
-def _reset_peak() -> float | None:
+def reset_peak() -> float | None:
     """Let the kernel forget the peak so far (Linux); return the memory in use, in kB."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
         return None
     return _status("VmRSS")
+
+
+def peak_so_far() -> float | None:
+    """Return the most memory that was in use since `reset_peak`, in kB."""
+    return _status("VmHWM")
 
 
 def _status(field_name: str) -> float | None:

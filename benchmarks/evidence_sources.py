@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.contest import _reset_peak, _status
+from benchmarks.contest import peak_so_far, reset_peak
 from benchmarks.evidence import Figure
 from benchmarks.sources import (
     CLASSES,
@@ -170,9 +170,9 @@ def _growth(small: Path, large: Path) -> tuple[float, float]:
     """Return by how many MB a fit grows this process at its peak, and the weight it has seen."""
     GaussianDiscriminant().fit(small, target=TARGET)  # imports, and loops that are compiled
     gc.collect()
-    before = _reset_peak()
+    before = reset_peak()
     model = GaussianDiscriminant().fit(large, target=TARGET)
-    peak = _status("VmHWM")
+    peak = peak_so_far()
     assert before is not None
     assert peak is not None
     return (peak - before) / 1024.0, model.statistics_.weight
