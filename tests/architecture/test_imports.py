@@ -87,6 +87,53 @@ def test_predicting_loads_the_model_of_the_file_and_no_other(
     assert not [name for name in ours if name.startswith("suffice.models.text")]
 
 
+SMALL = {
+    "fit t.csv -t y --model gda -o new": (275, {"scipy", "threadpoolctl"}),
+    "learn gda t.csv -o new": (213, {"scipy"}),
+    "merge gda gda -o new": (180, set()),
+    "explain gda t.csv": (186, set()),
+    "outliers gda t.csv": (205, {"scipy"}),
+    "sample gda -n 5": (177, {"scipy"}),
+    "fit t.csv -t y -o new": (378, {"threadpoolctl"}),
+    "learn pool t.csv -o new": (220, {"threadpoolctl"}),
+    "explain pool t.csv": (208, {"threadpoolctl"}),
+    "predict pool t.csv": (181, {"threadpoolctl"}),
+}
+"""How many modules of ours a command loads at most, one more than today, and which libraries beside
+NumPy and click: on a small table that is most of what a command costs."""
+LIBRARIES = {"scipy", "sklearn", "pandas", "pyarrow", "numba", "matplotlib", "polars", "narwhals",
+             "threadpoolctl", "pydantic", "starlette"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small table of measurements, a discriminant and a pool of it."""
+    folder = tmp_path_factory.mktemp("small")
+    rows = [
+        f"{5 + (i * 7 % 10) / 10},{(i % 3) + (i * 5 % 8) / 10},{'uvw'[i % 3]}" for i in range(90)
+    ]
+    (folder / "t.csv").write_text("\n".join(["a,b,y", *rows, ""]), "utf-8")
+    lines = [
+        ["fit", "t.csv", "-t", "y", "--model", "gda", "-o", "gda"],
+        ["fit", "t.csv", "-t", "y", "-o", "pool"],
+    ]
+    command = f"import os; os.chdir({str(folder)!r})\nfrom suffice.cli import main\n"
+    loaded_after(command + f"assert [main(line) for line in {lines!r}] == [0, 0]")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SMALL)
+def test_a_command_on_a_small_table_loads_what_it_needs(line: str, small_files: Path) -> None:
+    most, libraries = SMALL[line]
+    words = [*line.split(), *(["--force"] if " -o " in line else [])]
+    command = f"import os; os.chdir({str(small_files)!r})\nfrom suffice.cli import main\n"
+    loaded = loaded_after(command + f"assert main({words!r}) == 0")
+    roots = [name.partition(".")[0] for name in loaded]
+    assert set(roots) & LIBRARIES <= libraries
+    assert roots.count("suffice") <= most
+
+
 COMMANDS = """
 from suffice.cli import main
 for model in ("gda", "naive-bayes"):
