@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
 from suffice.estimators.fitting_notes import NotFitted
-from suffice.estimators.saving import HOMES
 from suffice.rows import read_table
-from suffice.storage.model_file import read_model, stored_posterior
+from suffice.storage.model_file import MODEL_OF, read_model, stored_posterior
 from tests.reference.saved_models import CASES, fitted, laws, of_cases
 
 every_case = pytest.mark.parametrize("name", of_cases())
@@ -354,7 +353,7 @@ def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Pat
 
 
 def test_there_is_a_home_for_every_public_estimator() -> None:
-    assert set(HOMES) == set(estimators())
+    assert set(MODEL_OF) == set(estimators())
 
 
 @pytest.mark.parametrize("name", sorted(set(estimators()) - {"MultivariateNormal"}))

@@ -10,8 +10,7 @@ import pytest
 
 import suffice
 from suffice.errors import SufficeWarning
-from suffice.estimators.saving import HOMES
-from suffice.storage.model_file import FORMAT, read_model
+from suffice.storage.model_file import FORMAT, MODEL_OF, read_model
 from tests.reference.stored_files import FOLDER, answers, models
 
 if TYPE_CHECKING:
@@ -47,4 +46,4 @@ def test_there_are_files_of_every_format_and_every_estimator(learned: dict[str, 
     assert names == {f"v{n}_{name}" for n in range(1, FORMAT + 1) for name in learned}
     for n in range(1, FORMAT + 1):
         kinds = {read_model(FOLDER / f"v{n}_{name}.suffice").estimator for name in learned}
-        assert kinds == set(HOMES)
+        assert kinds == set(MODEL_OF)

@@ -251,13 +251,13 @@ class MultivariateNormal:
     def marginal(self, columns: Sequence[str | int] | str | int) -> MultivariateNormal:
         """Return the law of some columns, by name or position, in the order asked for."""
         alone = isinstance(columns, str | int | np.integer)
-        asked: list[Any] = [columns] if alone else list(columns)  # type: ignore[arg-type]
+        asked: list[object] = [columns] if alone else list(columns)  # type: ignore[arg-type]
         chosen = [place(self._columns, column) for column in asked]
         return self._dressed(
             self._law.marginal(chosen), part(self._columns, chosen), self._evidence
         )
 
-    def conditional(self, given: Mapping[Any, float]) -> MultivariateNormal:
+    def conditional(self, given: Mapping[object, float]) -> MultivariateNormal:
         """Return the law of the other columns when some are known, by name or position.
 
         >>> law = MultivariateNormal([0, 0, 0], [[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]])

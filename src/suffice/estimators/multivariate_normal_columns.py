@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def place(columns: Columns, column: object) -> int:
     raise ColumnMismatch(f"there is no column {column!r}", hint=f"the columns are {listed(names)}")
 
 
-def given_values(columns: Columns, given: Mapping[Any, float]) -> dict[int, float]:
+def given_values(columns: Columns, given: Mapping[object, float]) -> dict[int, float]:
     """Return values by position, however the columns were named; refuse a column named twice."""
     if not isinstance(given, Mapping):
         raise BadSetting(

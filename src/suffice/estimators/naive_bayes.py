@@ -67,7 +67,7 @@ class IndependentColumns(StatisticsClassifier):
         return self._now().fit.model.temperature
 
     @property
-    def parameters_(self) -> dict[str, dict[Any, dict[Any, float]]]:
+    def parameters_(self) -> dict[str, dict[object, dict[object, float]]]:
         """What was learned of every column: for each class its parameters, by name or level."""
         learned = self._now()
         model, names = learned.fit.model, learned.columns.names

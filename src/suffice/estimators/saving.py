@@ -18,24 +18,6 @@ if TYPE_CHECKING:
     from suffice.storage.model_file import StoredModel
 
 
-HOMES = {
-    "BernoulliNaiveBayes": "suffice.estimators.text.event_models",
-    "ComplementNaiveBayes": "suffice.estimators.text.event_models",
-    "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
-    "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
-    "LatentClasses": "suffice.estimators.mixtures.latent_classes",
-    "LogisticRegression": "suffice.estimators.linear.logistic_regression",
-    "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
-    "MultinomialNaiveBayes": "suffice.estimators.text.event_models",
-    "MultivariateNormal": "suffice.estimators.multivariate_normal",
-    "NaiveBayes": "suffice.estimators.naive_bayes",
-    "Perceptron": "suffice.estimators.linear.perceptron",
-    "Pool": "suffice.estimators.pool",
-    "TextClassifier": "suffice.estimators.text.classifier",
-}
-"""The estimators that a file may be, and where each lives."""
-
-
 def save_stored(path: str | Path, stored: StoredModel, origin: Stamp | None) -> Stamp | None:
     """Write a model, whole or not at all, and return its stamp, if it was loaded from there.
 
@@ -50,22 +32,25 @@ def save_stored(path: str | Path, stored: StoredModel, origin: Stamp | None) -> 
 
 def estimator_of(learned: Learned) -> Any:
     """Return what was learned as the estimator that has its settings."""
-    name = learned.learner.name
-    return getattr(import_module(HOMES[name]), name).of_learned(learned)
+    return _kind(learned.learner.name).of_learned(learned)
 
 
 def unfitted(learner: Learner) -> Any:
     """Return the estimator of some settings, which has learned nothing."""
-    name = learner.name
-    return getattr(import_module(HOMES[name]), name)(**learner.settings())
+    return _kind(learner.name)(**learner.settings())
 
 
 def restored(path: str | Path, stored: StoredModel) -> Any:
     """Return the estimator that a file holds."""
     if stored.estimator in LEARNERS:
         return estimator_of(learned_of(path, stored))
-    kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
+    kind = _kind(stored.estimator)
     try:
         return kind.of_stored(stored)
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
         raise no_model(path, error) from None
+
+
+def _kind(name: str) -> Any:
+    """Return the class of an estimator: it is a public name of the package."""
+    return getattr(import_module("suffice"), name)

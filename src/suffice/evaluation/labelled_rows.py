@@ -54,7 +54,7 @@ class LabelledRows:
 
     X: Any
     codes: IntArray
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     weights: FloatArray | None
 
     @classmethod
@@ -83,7 +83,7 @@ class LabelledRows:
         return len(self.codes)
 
     @property
-    def y(self) -> NDArray[Any]:
+    def y(self) -> NDArray[np.generic]:
         """The labels, in their own type."""
         labels: NDArray[np.generic] = self.classes[self.codes]
         return labels

@@ -68,7 +68,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise NotFitted.of(self)
         return self.preparation_.rows(X)
 
-    def predict(self, X: object) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[np.generic]:
         """Return the predicted class of each row."""
         rows = self._rows(X)
         found: NDArray[np.generic] = self.estimator_.predict(rows)

@@ -68,7 +68,7 @@ class Quality:
             len(rows), f"{len(scores.accuracy)} folds" if how is None else how,
         )  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as plain values."""
         commonest = self.commonest
         return {

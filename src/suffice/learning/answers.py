@@ -40,12 +40,12 @@ class LearnedDensity(Learned[S, F]):
 
     def log_joint(self, X: object) -> FloatArray:
         """Return log p(x, y), one column a class."""
-        log_joint: Callable[[Any], FloatArray] = self.model.log_joint
+        log_joint: Callable[[object], FloatArray] = self.model.log_joint
         return self.asked(X, log_joint)
 
     def log_density(self, X: object) -> FloatArray:
         """Return log p(x), the evidence."""
-        log_density: Callable[[Any], FloatArray] = self.model.log_density
+        log_density: Callable[[object], FloatArray] = self.model.log_density
         return self.asked(X, log_density)
 
     def given_back(self, rows: Any) -> object:

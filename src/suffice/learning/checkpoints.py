@@ -107,7 +107,7 @@ class Checkpoint:
         )
         self.last = time.monotonic()
 
-    def _plain(self, rank: int, learned: Learned) -> dict[str, Any]:
+    def _plain(self, rank: int, learned: Learned) -> dict[str, object]:
         return {
             "rank": rank,
             "columns": learned.columns,

@@ -73,7 +73,7 @@ def back_to_frame(
 
 
 def frame_of_cells(
-    cells: Mapping[str, NDArray[Any]], library: str, dated: Collection[str] = ()
+    cells: Mapping[str, NDArray[np.generic]], library: str, dated: Collection[str] = ()
 ) -> object:
     """Return columns as a frame of a library, or refuse what it has no place for.
 
@@ -101,7 +101,7 @@ MILLISECONDS = 86_400_000.0
 """Of a day."""
 
 
-def _dates(days: NDArray[Any]) -> NDArray[np.datetime64]:
+def _dates(days: NDArray[np.generic]) -> NDArray[np.datetime64]:
     """Return days since 1970 as dates; blank ones as no date."""
     held = np.clip(days.astype(np.float64), FIRST, LAST)
     blank = np.isnan(held)

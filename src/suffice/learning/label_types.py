@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.rows import Label
 
 
-def label_kind(classes: NDArray[Any]) -> str:
+def label_kind(classes: NDArray[np.generic]) -> str:
     """Return what labels are: booleans, integers, floats, text, or the name of their type."""
     kinds = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "text"}
     if classes.dtype.kind in kinds:
@@ -32,7 +32,7 @@ def check_label_kinds(known: str, new: str) -> None:
         )
 
 
-def class_array(labels: tuple[Label, ...], dtype: np.dtype[np.generic]) -> NDArray[Any]:
+def class_array(labels: tuple[Label, ...], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
     """Return labels as an array of their own type."""
     if dtype.kind in "US":
         return np.array(labels)

@@ -63,7 +63,7 @@ class LabelledBatch:
     columns: Any
     rows: Any
     codes: IntArray
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     labels: tuple[Label, ...]
     weights: FloatArray | None
     frame: str | None = None
@@ -96,7 +96,7 @@ def read_batch(
     y: object,
     sample_weight: object,
     coded: Coded,
-    read: Callable[[Any], object] = read_table,
+    read: Callable[[object], object] = read_table,
     blanks: str = REFUSED,
 ) -> LabelledBatch:
     """Read rows, labels and weights; rows of weight zero are dropped before anything is seen.

@@ -106,7 +106,7 @@ class Learner(ABC, Generic[S, F]):
         self.check()
         self.__dict__["key"] = settings_of(type(self))(self)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Return the settings by name, in the order in which files have them."""
         return {name: getattr(self, name) for name in sorted(setting_names(type(self)))}
 
@@ -190,7 +190,7 @@ class Learner(ABC, Generic[S, F]):
         self,
         columns: object,
         statistics: S,
-        dtype: np.dtype[Any],
+        dtype: np.dtype[np.generic],
         kind: str,
         frame: str | None = None,
     ) -> Learned[S, F]:
@@ -242,7 +242,7 @@ class Learner(ABC, Generic[S, F]):
 
     def said(
         self,
-        rows: Any,
+        rows: object,
         codes: IntArray,
         labels: Sequence[Label],
         weights: FloatArray,
@@ -314,14 +314,14 @@ def setting_names(kind: type[Learner]) -> tuple[str, ...]:
 
 
 @cache
-def settings_of(kind: type[Learner]) -> Callable[[Any], tuple[object, ...]]:
+def settings_of(kind: type[Learner]) -> Callable[[object], tuple[object, ...]]:
     """Return the function from an estimator, or a learner, to its settings as they are now.
 
     Made of source, as dataclasses make theirs: it is called for every single row, and a tuple of
     attributes is there in half the time that `attrgetter` takes.
     """
     parts = ", ".join(f"holder.{name}" for name in setting_names(kind))
-    found: Callable[[Any], tuple[object, ...]] = eval(f"lambda holder: ({parts},)")  # noqa: S307
+    found: Callable[[object], tuple[object, ...]] = eval(f"lambda holder: ({parts},)")  # noqa: S307
     return found
 
 

@@ -73,8 +73,8 @@ class Explanation:
                     not add up to was said before any of them. None where there are no texts
     """
 
-    of: NDArray[Any]
-    against: NDArray[Any]
+    of: NDArray[np.generic]
+    against: NDArray[np.generic]
     baseline: FloatArray
     contributions: FloatArray
     pairs: FloatArray | None
@@ -161,7 +161,7 @@ class Contrasts:
     """
 
     reference: Any
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     coef: FloatArray
     intercept: FloatArray
     columns: tuple[str, ...]
@@ -183,8 +183,8 @@ class TextExplanation:
     (('cheap', 'lunch'), True)
     """
 
-    of: NDArray[Any]
-    against: NDArray[Any]
+    of: NDArray[np.generic]
+    against: NDArray[np.generic]
     baseline: FloatArray
     parts: tuple[tuple[Part, ...], ...]
 
@@ -286,7 +286,7 @@ class SeparatedClasses:
     category = SeparationWarning
 
     @classmethod
-    def of(cls, found: Separation, classes: NDArray[Any], names: Sequence[str]) -> Self:
+    def of(cls, found: Separation, classes: NDArray[np.generic], names: Sequence[str]) -> Self:
         """Name classes and columns."""
         labels = classes.tolist()
         return cls(

@@ -71,7 +71,7 @@ class TableNotes:
     more: Mapping[str, object] = field(default_factory=dict, hash=False)
     spellings: Mapping[str, Spelling] = field(default_factory=dict, hash=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as plain values."""
         return {
             "target": self.target,
@@ -279,7 +279,7 @@ def _levels(statistics: Any, place: int, column: int) -> set[Any]:
     return found
 
 
-def _refuse_text(cells: NDArray[np.generic], levels: set[Any], name: str) -> None:
+def _refuse_text(cells: NDArray[np.generic], levels: set[object], name: str) -> None:
     if any(isinstance(level, str) for level in levels):
         return
     for row, cell in enumerate(cells):

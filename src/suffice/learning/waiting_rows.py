@@ -70,8 +70,8 @@ class WaitingRows:
     def of(
         cls,
         known: Learned | None,
-        X: NDArray[Any],
-        key: tuple[Any, ...],
+        X: NDArray[np.generic],
+        key: tuple[object, ...],
         make: Callable[[], Learner],
     ) -> WaitingRows | None:
         """Return a buffer for rows like this one, beside what is known under the settings of a key.
@@ -88,7 +88,7 @@ class WaitingRows:
         accepts = learned.learner.waits(learned)
         return None if accepts is None else cls(learned, accepts)
 
-    def take(self, X: NDArray[Any], y: object, key: tuple[Any, ...]) -> bool:
+    def take(self, X: NDArray[Any], y: object, key: tuple[object, ...]) -> bool:
         """Put one row aside, or say that it cannot wait; `key` are the settings of this moment."""
         if X.shape != self._shape or X.dtype is not FLOAT64:
             return False

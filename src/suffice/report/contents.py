@@ -87,7 +87,7 @@ class Contents:
             dict(spellings or {}),
         )
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the content of the page as plain values, for programs: JSON can hold them.
 
         >>> from sklearn.datasets import load_iris
@@ -171,7 +171,7 @@ class Contents:
         return found
 
 
-def records(table: TextTable) -> list[dict[str, Any]]:
+def records(table: TextTable) -> list[dict[str, object]]:
     """Return the rows of a table of results by the names of its columns."""
     names = [column.name or column.head for column in table.columns]
     return [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]

@@ -62,7 +62,7 @@ def points_content(
     comparison: Comparison,
     found: Informative | None,
     spellings: Mapping[str, Spelling] | None = None,
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Return cells of the most informative columns of numbers; None where no plane is drawn.
 
     `spellings` say which columns are dates.
@@ -126,7 +126,7 @@ CERTAIN = 1e6
 """Log odds that stand for certainty, as in `engine/decisions.js`: JSON has no infinity."""
 
 
-def threshold_content(comparison: Comparison, model: str) -> dict[str, Any] | None:
+def threshold_content(comparison: Comparison, model: str) -> dict[str, object] | None:
     """Return the steps of each class against the rest; None of a model without probabilities.
 
     Every held-out row counts. Rows with the same log odds are one step; where there are more than

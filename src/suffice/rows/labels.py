@@ -57,7 +57,7 @@ class Labels:
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1]))
     """
 
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     codes: IntArray
     ravelled: bool = False
 
@@ -344,7 +344,7 @@ def _is_no_label(value: object) -> bool:
     return not value.strip() if isinstance(value, str) else is_blank(value)
 
 
-def _of_series(y: Any) -> NDArray[np.bool_] | None:
+def _of_series(y: object) -> NDArray[np.bool_] | None:
     import narwhals as nw
 
     from suffice.rows.labels import only_column

@@ -33,7 +33,7 @@ class SparseRows:
     array([[1., 0., 3.]])
     """
 
-    data: NDArray[Any]
+    data: NDArray[np.generic]
     indices: NDArray[np.integer]
     indptr: NDArray[np.integer]
     width: int

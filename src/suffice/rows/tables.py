@@ -84,7 +84,7 @@ class Table:
         """Whether the type of a column, or the way it is written, has whole numbers only."""
         return self.whole is not None and self.whole[index] is not False
 
-    def exact(self, index: int) -> NDArray[Any]:
+    def exact(self, index: int) -> NDArray[np.generic]:
         """Return the cells of one column: whole numbers that are no doubles as what they are."""
         held = False if self.whole is None else self.whole[index]
         return self.column(index) if isinstance(held, bool) else held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,7 +41,7 @@ LETTERS = 0.6
 class TextCells:
     """Texts of some rows (n, columns), None where a cell is blank."""
 
-    cells: NDArray[Any]
+    cells: NDArray[np.generic]
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -100,7 +100,7 @@ def readable_text(text: str) -> str:
     return text if text.isascii() else HALVES.sub("\ufffd", text)
 
 
-def looks_like_texts(cells: NDArray[Any]) -> bool:
+def looks_like_texts(cells: NDArray[np.generic]) -> bool:
     """Whether cells of categories are texts: several words each, and nearly all different.
 
     >>> kinds = np.array(["red", "green"] * 20, dtype=object)

@@ -46,7 +46,7 @@ class GivenRows(NamedTuple):
     """Rows of a request: a table for each chunk, labels of those that have one, and notes."""
 
     tables: list[Table]
-    labels: NDArray[Any] | None
+    labels: NDArray[np.generic] | None
     notes: list[str]
 
     @property
@@ -82,7 +82,7 @@ def check_keys(content: object, known: Collection[str]) -> None:
 
 def given_rows(
     body: bytes, how: str, model: ServedModel, most: int, *, labelled: bool = False,
-    content: Any = None, known: Collection[str] = ("rows", "columns"),
+    content: object = None, known: Collection[str] = ("rows", "columns"),
 ) -> GivenRows:  # fmt: skip
     """Return the rows of a body; with `labelled`, each has a label, or is left out with a note.
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 def products_of(
     rows: SqlRows, cells: Sequence[Cell], *, pooled: bool
-) -> tuple[NDArray[Any] | None, Any, int]:
+) -> tuple[NDArray[np.generic] | None, Any, int]:
     """Return the classes, `PooledMoments` or `Moments` by class, and how many rows had a blank.
 
     The classes are None where every row has a blank.
@@ -113,7 +113,7 @@ def parts_of(
     )
 
 
-def classes_of(labels: Any) -> tuple[NDArray[Any], list[Label]]:
+def classes_of(labels: Any) -> tuple[NDArray[np.generic], list[Label]]:
     """Return the classes in order and in their own type, and the label of every group."""
     if str(getattr(labels, "type", "")).startswith("decimal"):  # whole ones are integers
         given = labels.to_pylist()

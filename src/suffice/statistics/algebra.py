@@ -212,7 +212,7 @@ def are_whole(*arrays: FloatArray) -> bool:
     )
 
 
-def exceeds(part: Any, whole: Any) -> bool:
+def exceeds(part: object, whole: object) -> bool:
     """Whether a weight is larger than the one that it is a part of, by more than rounding."""
     return bool(np.any(_excess(part, whole)))
 
@@ -221,7 +221,7 @@ def _excess(part: Any, whole: Any) -> Any:
     return part > whole * (1.0 + PART_ROUNDING) + LEFTOVER
 
 
-def refuse_excess(part: Any, whole: Any, said: str, place: Callable[[int], object]) -> None:
+def refuse_excess(part: object, whole: object, said: str, place: Callable[[int], object]) -> None:
     """Refuse to leave parts that are larger than their whole: no rows have such sums.
 
     `said` completes "forgetting would leave {place}".

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Part = ColumnNgrams | ColumnTerms | DiagonalMoments | Tallies | Totals
 
-KINDS: dict[str, Any] = {kind.__name__: kind for kind in (DiagonalMoments, Tallies, Totals)}
+KINDS: dict[str, object] = {kind.__name__: kind for kind in (DiagonalMoments, Tallies, Totals)}
 """Statistics of blocks of columns by their names, as arrays keep them."""
 
 

@@ -210,7 +210,7 @@ class QuantileBins:
         f = checked_factor(factor)
         return type(self)(self.weight * f, self.sizes, self.edges, self.held * f)
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, object]:
         """Return the whole state as plain arrays."""
         return {
             "weight": np.asarray(self.weight),
@@ -344,7 +344,7 @@ class ColumnBins:
         held = np.concatenate([np.zeros(0), *(held for _, held in pairs)])
         return type(self)(names, QuantileBins(self.bins.weight, none.sizes, none.edges, held))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as what a file holds."""
         columns = {
             name: [part.tolist() for part in self.bins.column(j)]
@@ -382,7 +382,7 @@ def _is_weight(value: object) -> bool:
     return type(value) is float and isfinite(value) and value >= 0.0
 
 
-def _is_sound(one: Any, weight: float) -> bool:
+def _is_sound(one: object, weight: float) -> bool:
     """Whether these can be the edges of a column, and the weights of its bins."""
     if not isinstance(one, (list, tuple)) or len(one) != 2:
         return False

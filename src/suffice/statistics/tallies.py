@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Tallies:
         return cls(0.0, ((),) * width, np.zeros(0))
 
     @classmethod
-    def of(cls, rows: CodedColumns, weights: Any = None) -> Self:
+    def of(cls, rows: CodedColumns, weights: object = None) -> Self:
         """Summarize one batch; rows of weight zero are not looked at."""
         w = None if weights is None else np.asarray(weights, dtype=np.float64)
         if w is not None and not w.all():

@@ -87,7 +87,7 @@ class Differences:
     columns: tuple[tuple[str, ...], tuple[str, ...]]
     moves: tuple[Move, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the same as what JSON can hold."""
         return {
             "settings": [

@@ -39,7 +39,7 @@ class ComparedRows(NamedTuple):
     """
 
     X: Any
-    y: NDArray[Any]
+    y: NDArray[np.generic]
     place: str
     words: str
     origin: str

@@ -49,7 +49,7 @@ class RowsMet(NamedTuple):
     """
 
     without: int = 0
-    drawn: tuple[Table, NDArray[Any]] | None = None
+    drawn: tuple[Table, NDArray[np.generic]] | None = None
     resumed: bool = False
     bins: ColumnBins | None = None
 

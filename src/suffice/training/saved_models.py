@@ -59,7 +59,7 @@ class Saved:
         return model.learner.name if isinstance(model, Learned) else type(model).__name__
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> NDArray[np.generic]:
         """The labels, in order."""
         model = self.model
         if self.is_hidden:

@@ -321,7 +321,7 @@ def _rates(model: Learned, rows: TrainingRows) -> OutlierRates | None:
     return rates_of(model, rows.table, rows.labels)
 
 
-def _of_labels(priors: dict[Any, float], labels: Any) -> dict[Hashable, float]:
+def _of_labels(priors: dict[object, float], labels: Any) -> dict[Hashable, float]:
     """Return priors by label: what was typed is text, labels may be numbers."""
     known = {str(label): label for label in dict.fromkeys(labels.tolist())}
     return {known.get(str(name), name): value for name, value in priors.items()}

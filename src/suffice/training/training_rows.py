@@ -79,7 +79,7 @@ class TrainingRows:
     """
 
     table: Table
-    labels: NDArray[Any]
+    labels: NDArray[np.generic]
     whole: bool
     place: str
     target: str | None
@@ -193,7 +193,7 @@ class TrainingRows:
         found.total = self.counted
         return found
 
-    def as_given(self) -> tuple[Table, NDArray[Any]]:
+    def as_given(self) -> tuple[Table, NDArray[np.generic]]:
         """Return labelled rows as their source has them, in the order of `table`, and labels.
 
         All columns are there, those that nothing is learned from too, and cells are written as

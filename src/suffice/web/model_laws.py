@@ -53,7 +53,7 @@ def log_shares(values: Any) -> list[float | None]:
     return [None if value == -np.inf else float(value) for value in values]
 
 
-def _frame(law: Any) -> dict[str, Any]:
+def _frame(law: Any) -> dict[str, object]:
     return {
         "origin": numbers(law.origin),
         "originLow": numbers(law.origin_low),
@@ -148,7 +148,7 @@ def sampling(stored: StoredModel) -> dict[str, object] | None:
 
 def column_laws(
     model: NaiveBayesModel, kinds: Sequence[str], names: Sequence[str], chosen: Collection[int]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return what each column adds to the scores; `chosen` are those whose family nobody named."""
     found: list[dict[str, Any]] = []
     groups = zip(model.laws, model.product.columns, model.product.families, strict=True)

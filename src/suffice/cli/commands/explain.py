@@ -97,7 +97,7 @@ def _explained(
     pair: dict[str, object],
     *,
     every: bool,
-) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
+) -> Iterator[tuple[int, Explanation | None, dict[str, object]]]:
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
     from suffice.cli.terminal.messages import note
     from suffice.errors import BadRows

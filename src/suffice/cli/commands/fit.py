@@ -214,7 +214,7 @@ def fit(
     seed: int,
     as_json: bool,
     reading: TableReading,
-    **settings: Any,
+    **settings: object,
 ) -> None:
     """Learn a model from TABLE and write it to a file.
 

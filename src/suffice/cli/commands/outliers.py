@@ -140,7 +140,7 @@ class GivenLabels:
         classes = {label_text(label): label for label in labels}
         return cls(target, classes, weights)
 
-    def read(self, cells: Any) -> list[Any]:
+    def read(self, cells: Any) -> list[object]:
         """Return the class of each row, None where the cell is blank or no class of the model."""
         from suffice.training.target_labels import label_text
 

@@ -173,7 +173,7 @@ class MixtureAnswers:
         numbers to what columns have shown: "auto" where the model knows it, as those of
         `suffice cluster` do; rows say what theirs show; None draws from the law as it is.
         """
-        count: Any = n_samples
+        count: object = n_samples
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise BadSetting(
                 f"n_samples={count!r} is not a number of rows",
@@ -214,11 +214,11 @@ class MixtureAnswers:
         """Return the mixture of some columns, by name or position, in their order."""
         fit, known = self._require()
         alone = isinstance(columns, str | int | np.integer)
-        asked: list[Any] = [columns] if alone else list(columns)  # type: ignore[arg-type]
+        asked: list[object] = [columns] if alone else list(columns)  # type: ignore[arg-type]
         chosen = sorted({place(known, one) for one in asked})
         return self._like(marginal_fit(fit, chosen, known.width), part(known, chosen))
 
-    def conditional(self, given: Mapping[Any, float]) -> Any:
+    def conditional(self, given: Mapping[object, float]) -> Any:
         """Return the mixture of the other columns when some are known, by name or position.
 
         >>> from suffice import GaussianMixture

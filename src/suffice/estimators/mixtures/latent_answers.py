@@ -150,7 +150,7 @@ class LatentAnswers:
     def sample(
         self,
         n_samples: int = 1,
-        random_state: Any = None,
+        random_state: object = None,
         component: int | None = None,
         within: object = "auto",
     ) -> tuple[Any, IntArray]:
@@ -193,10 +193,10 @@ class LatentAnswers:
         """Return the same classes over some columns, by name or position."""
         learned, _ = self._require()
         alone = isinstance(columns, str | int | np.integer)
-        asked: list[Any] = [columns] if alone else list(columns)  # type: ignore[arg-type]
+        asked: list[object] = [columns] if alone else list(columns)  # type: ignore[arg-type]
         return self._of_columns(sorted({place(learned.columns, one) for one in asked}), None)
 
-    def conditional(self, given: Mapping[Any, object]) -> Any:
+    def conditional(self, given: Mapping[object, object]) -> Any:
         """Return the classes over the other columns when some cells are known.
 
         Columns are independent within a class, so their laws stay; the shares of the classes
@@ -214,7 +214,7 @@ class LatentAnswers:
                 f"given={given!r} does not say which column has which value",
                 hint="use a dictionary, such as {'colour': 'red'} or {0: 180.0}",
             )
-        known: dict[int, Any] = {}
+        known: dict[int, object] = {}
         for column, value in given.items():
             j = place(learned.columns, column)
             if j in known:

@@ -311,7 +311,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         whole_model = statistics and learned.learner.priors is None
         state = learned.stored_state(statistics=whole_model)
         state["latent"] = record
-        about: dict[str, Any] = {
+        about: dict[str, object] = {
             "model": type(self).__name__,
             "columns": list(learned.columns.names[:1000]),
         }
@@ -369,11 +369,11 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         return found
 
     @property
-    def parameters_(self) -> dict[str, dict[int, dict[Any, float]]]:
+    def parameters_(self) -> dict[str, dict[int, dict[object, float]]]:
         """What was learned of every column: for each class its parameters, by name or level."""
         learned = self._require()[0]
         model, names = learned.model, learned.columns.names
-        found: dict[int, dict[int, dict[Any, float]]] = {}
+        found: dict[int, dict[int, dict[object, float]]] = {}
         for law, group in zip(model.laws, model.product.columns, strict=True):
             for at, j in enumerate(group):
                 found[j] = {c: law.described(at, c) for c in range(len(model.labels))}

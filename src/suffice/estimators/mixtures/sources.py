@@ -245,7 +245,7 @@ class SearchCheckpoint(Journey):
             raise no_model(self.path, error) from None
 
 
-def _plain(form: str, components: int, stage: Stage) -> dict[str, Any]:
+def _plain(form: str, components: int, stage: Stage) -> dict[str, object]:
     found: dict[str, object] = {
         "form": form,
         "components": components,

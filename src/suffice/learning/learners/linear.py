@@ -163,7 +163,7 @@ class LearnedLine(Learned[R, R]):
             refuse_blanks_of(rows, self.design.names)
             raise
 
-    def predict(self, X: object) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[np.generic]:
         """Return the best-scored class of each row."""
         found: NDArray[np.generic] = self.classes[self.asked(X, self.statistics.model.codes)]
         return found
@@ -226,7 +226,7 @@ class LearnedLine(Learned[R, R]):
 
     # On disk
 
-    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:  # noqa: ARG002
+    def stored_state(self, *, statistics: bool = True) -> dict[str, object]:  # noqa: ARG002
         """Return what was learned, by name; without statistics, what is needed to answer."""
         if self.reader is not None:
             raise BadSetting(
@@ -240,7 +240,7 @@ class LearnedLine(Learned[R, R]):
             "model": self.statistics.model,
         }
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, object]:
         """Return in words what was learned."""
         return {"classes": [str(label) for label in self.labels]}
 

@@ -345,7 +345,7 @@ class LearnedLogistic(LearnedLine[KeptLogistic]):
             return ""
         return ". Hint: more would take too long; use a penalty, fewer columns or fewer classes"
 
-    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:
+    def stored_state(self, *, statistics: bool = True) -> dict[str, object]:
         """Return what was learned, by name; without statistics, what is needed to answer."""
         kept = self.statistics
         state = super().stored_state(statistics=statistics)

@@ -49,7 +49,7 @@ class Looked:
 
     columns: Columns
     declared: DeclaredLevels
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     kind: str
     seen: SeenRows | None
     lightest: float
@@ -194,7 +194,7 @@ class SourceRows:
         return rows, _codes(batch, seen.labels), batch.weights
 
 
-def _uncoded(design: Design | None) -> Callable[[Any, Any, Any], LabelledBatch]:
+def _uncoded(design: Design | None) -> Callable[[object, object, object], LabelledBatch]:
     """Return what reads rows as a table, which the design can code."""
     return partial(read_batch, coded=lambda table: (design, table), read=opened)
 

@@ -175,7 +175,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
 
     def said(
         self,
-        rows: Any,
+        rows: object,
         codes: IntArray,
         labels: Sequence[Label],
         weights: FloatArray,
@@ -213,7 +213,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         judged = self.of_model().keeps_rows
         return left.columns, within_sample(whole, self.calibration_rows, judged)
 
-    def forgetting(self, learned: LearnedProduct) -> Callable[[Any], object]:
+    def forgetting(self, learned: LearnedProduct) -> Callable[[object], object]:
         """Return the function that takes statistics away."""
         learner = self.of_model()
 

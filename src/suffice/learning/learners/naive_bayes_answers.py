@@ -291,7 +291,7 @@ def rows_given_back(
     if isinstance(rows.parts[0], SparseRows) and isinstance(columns, PlainColumns):
         return _sparse_array(rows.parts[0])
     kinds = [getattr(column, "kind", "number") for column in columns.columns]
-    found: dict[int, NDArray[Any]] = {}
+    found: dict[int, NDArray[np.generic]] = {}
     for part, group in zip(rows.parts, product.columns, strict=True):
         block = part.toarray() if isinstance(part, SparseRows) else part
         for place, j in enumerate(group):
@@ -322,7 +322,7 @@ def _column(block: Any, place: int, kind: str) -> NDArray[np.generic]:
             return cells.astype(np.float64)
         return cells
     if isinstance(block, TextCells):
-        texts: NDArray[Any] = block.cells[:, place]
+        texts: NDArray[np.generic] = block.cells[:, place]
         return texts
     numbers: NDArray[Any] = block[:, place]
     return numbers > 0.5 if kind == BOOLEAN else numbers

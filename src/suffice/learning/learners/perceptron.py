@@ -187,7 +187,7 @@ class LearnedPerceptron(LearnedLine[KeptPerceptron]):
                 OneClass,
             )
 
-    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:
+    def stored_state(self, *, statistics: bool = True) -> dict[str, object]:
         """Return what was learned, by name; without statistics, what is needed to answer."""
         state = super().stored_state(statistics=statistics)
         return {**state, "found": self.statistics.found if statistics else None}

@@ -243,7 +243,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         refuse_infinite_cells(found, self.columns.names)
         return found
 
-    def asked(self, X: object, answer: Callable[[Any], object]) -> Any:
+    def asked(self, X: object, answer: Callable[[object], object]) -> Any:
         """Answer about rows, whose cells have been looked at."""
         return answer(self.rows(X))
 
@@ -291,7 +291,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         found: FloatArray = fit.judged[places]
         return found
 
-    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:
+    def stored_state(self, *, statistics: bool = True) -> dict[str, object]:
         """Return decisions and rows: members learn again from these when the file is read."""
         if not statistics:
             raise BadSetting(

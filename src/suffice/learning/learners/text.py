@@ -296,7 +296,7 @@ class LearnedTexts(LearnedDensity[TextStatistics, TextFit]):
 
     # On disk
 
-    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:
+    def stored_state(self, *, statistics: bool = True) -> dict[str, object]:
         """Return counts and what was settled; without statistics, no document is among them."""
         found = super().stored_state(statistics=False)
         fit = self.fit

@@ -221,7 +221,7 @@ def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     return found
 
 
-def estimated_means(own: Sequence[Any], places: Sequence[str]) -> list[EstimatedColumns]:
+def estimated_means(own: Sequence[object], places: Sequence[str]) -> list[EstimatedColumns]:
     """Return means out of `DiagonalMoments`."""
     counts, means, scatters = (
         np.array([getattr(part, name) for part in own]) for name in ("counts", "mean", "scatter")

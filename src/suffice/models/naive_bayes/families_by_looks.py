@@ -73,7 +73,7 @@ def family_like(
     return GaussianColumns()
 
 
-def chosen_by_looks(asked: Any, columns: Any) -> frozenset[int]:
+def chosen_by_looks(asked: object, columns: Any) -> frozenset[int]:
     """Return the columns whose family nobody named: `asked` is the setting `families`.
 
     >>> from suffice.columns import PlainColumns
@@ -118,7 +118,7 @@ def are_counts(cells: NDArray[np.generic]) -> bool:
     return whole(cells[:HEAD]) and whole(cells) and has_cells(cells) and not np.isinf(cells).any()
 
 
-def is_positive(cells: NDArray[Any]) -> bool:
+def is_positive(cells: NDArray[np.generic]) -> bool:
     """Whether all cells that are there are positive and finite, and some are."""
 
     def positive(part: NDArray[Any]) -> bool:
@@ -128,12 +128,12 @@ def is_positive(cells: NDArray[Any]) -> bool:
     return positive(cells[:HEAD]) and positive(cells) and has_cells(cells)
 
 
-def has_cells(cells: NDArray[Any]) -> bool:
+def has_cells(cells: NDArray[np.generic]) -> bool:
     """Whether any cell is there."""
     return not bool(np.isnan(cells).all())
 
 
-def has_few_values(cells: NDArray[Any], most: int) -> bool:
+def has_few_values(cells: NDArray[np.generic], most: int) -> bool:
     """Whether there are at most so many different values."""
     if cells.dtype == object:
         return len(set(cells.tolist()) - {None}) <= most
@@ -147,7 +147,7 @@ def has_few_values(cells: NDArray[Any], most: int) -> bool:
 
 
 def _within(
-    cells: NDArray[Any], codes: IntArray, weights: FloatArray | None
+    cells: NDArray[np.generic], codes: IntArray, weights: FloatArray | None
 ) -> tuple[float, float]:
     """Return the mean of all cells and their variance within classes."""
     seen = ~np.isnan(cells)
@@ -161,7 +161,7 @@ def _within(
 
 
 def _log_normal_is_likelier(
-    cells: NDArray[Any], codes: IntArray, weights: FloatArray | None
+    cells: NDArray[np.generic], codes: IntArray, weights: FloatArray | None
 ) -> bool:
     """Compare the two likelihoods, each class with its own mean and variance.
 

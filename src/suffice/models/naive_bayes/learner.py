@@ -143,7 +143,7 @@ class NaiveBayesLearner:
             )
         )
 
-    def forget(self, held: Any, gone: Any, names: Sequence[str]) -> Any:
+    def forget(self, held: object, gone: Any, names: Sequence[str]) -> Any:
         """Return held - gone, and be honest about the digits that are left."""
         order = [j for group in self.product.columns for j in group]
         try:

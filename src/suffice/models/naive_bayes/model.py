@@ -134,10 +134,10 @@ class NaiveBayesModel:
         self._for_blocks(work, rows)
         return out
 
-    def chosen(self, rows: Blocks, classes: NDArray[Any]) -> NDArray[Any]:
+    def chosen(self, rows: Blocks, classes: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return the likeliest class of each row (the first, in a tie): an element of `classes`."""
         if self._normal is not None:
-            found: NDArray[Any] = self._normal.chosen(rows.parts[0], classes)  # type: ignore[arg-type]
+            found: NDArray[np.generic] = self._normal.chosen(rows.parts[0], classes)  # type: ignore[arg-type]
             return found
         return classes[self.codes(rows)]
 
@@ -326,7 +326,7 @@ def _joined(laws: Sequence[Any]) -> DiagonalNormals:
     """Return the normal columns of several groups as one law, each class with its variances."""
     normals = [law.normals for law in laws]
     size = normals[0].size
-    deviations: list[NDArray[Any]] = [
+    deviations: list[NDArray[np.generic]] = [
         np.broadcast_to(law.deviations, (size, law.deviations.shape[1])) for law in normals
     ]
     return DiagonalNormals(

@@ -56,7 +56,7 @@ ColumnLaw: TypeAlias = Density | CountsLaw | LevelsLaw
 """What a column is drawn as: a curve, dots or bars."""
 
 
-def parameters(found: Sequence[dict[Any, float]], name: str) -> FloatArray:
+def parameters(found: Sequence[dict[object, float]], name: str) -> FloatArray:
     """Return one parameter of every class, out of what the law says of each."""
     return np.array([float(law[name]) for law in found])
 
@@ -128,7 +128,7 @@ def counts_law(
     return CountsLaw(at, np.exp(log_mass(at[:, np.newaxis])))
 
 
-def shares_of_levels(found: Sequence[dict[Any, float]], name: str) -> LevelsLaw:
+def shares_of_levels(found: Sequence[dict[object, float]], name: str) -> LevelsLaw:
     """Return the shares of levels; of very many only the likeliest, and the rest together."""
     known = level_order(found[0])
     if not known:

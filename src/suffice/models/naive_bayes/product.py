@@ -158,7 +158,7 @@ class Product:
 
     # Statistics
 
-    def groups(self, statistics: ByClass[Any], labels: Sequence[Label]) -> list[list[Any]]:
+    def groups(self, statistics: ByClass[Any], labels: Sequence[Label]) -> list[list[object]]:
         """Return, for each group of columns, the statistics of every class."""
         held = [statistics.groups[label].parts for label in labels]
         return [[parts[g] for parts in held] for g in range(len(self.families))]
@@ -168,7 +168,7 @@ class Product:
         return part.scaled(0.0)
 
     def estimate(
-        self, groups: Sequence[Sequence[Any]], alphas: Sequence[float]
+        self, groups: Sequence[Sequence[object]], alphas: Sequence[float]
     ) -> tuple[tuple[ColumnLaws, ...], tuple[Note, ...]]:
         """Return the laws of every group of columns, and reservations about columns by position."""
         laws, notes = [], []

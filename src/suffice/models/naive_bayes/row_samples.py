@@ -137,7 +137,7 @@ def blocks_of(
     return Blocks(tuple(parts))
 
 
-def _coded(cells: Sequence[tuple[Any, ...]]) -> CodedColumns:
+def _coded(cells: Sequence[tuple[object, ...]]) -> CodedColumns:
     codes = np.empty((len(cells), len(cells[0])), dtype=np.int32, order="F")
     levels = []
     for j in range(len(cells[0])):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import SufficeError
 from suffice.monitoring.audit import audit
@@ -34,7 +34,7 @@ def audited(comparison: Comparison) -> Audit | None:
             return None
 
 
-def record(found: Audit) -> dict[str, Any]:
+def record(found: Audit) -> dict[str, object]:
     """Return an audit as plain values."""
     wrong = found.wrong_labels
     return {

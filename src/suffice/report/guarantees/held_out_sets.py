@@ -45,7 +45,7 @@ class HeldOutSets:
     classes: tuple[tuple[Any, float, float, float], ...]
     """Class, rows, share of its sets at the middle coverage that hold it, and their mean size."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return it as plain values."""
         names = ("coverage", "held", "size", "single", "several")
         return {
@@ -101,7 +101,7 @@ def _p_values(log_posterior: FloatArray, codes: Any, weights: FloatArray) -> Flo
 
 
 def _by_class(
-    classes: Any, codes: Any, weights: FloatArray, held: NDArray[np.bool_], sizes: Any
+    classes: Any, codes: object, weights: FloatArray, held: NDArray[np.bool_], sizes: object
 ) -> tuple[tuple[Any, float, float, float], ...]:
     found = []
     for c, label in enumerate(classes):

@@ -193,7 +193,7 @@ def tensors_of(given: Sequence[object], rest: memoryview) -> list[Tensor]:
     return found
 
 
-def _flat(data: object, count: int, name: str) -> list[Any]:
+def _flat(data: object, count: int, name: str) -> list[object]:
     """Return the cells of a tensor, which may be nested or not."""
     if not isinstance(data, list):
         raise HttpProblem(400, f"input {name!r:.60} has no data", "a list of cells")
@@ -238,7 +238,7 @@ def _of_bytes(data: memoryview, kind: str, count: int, name: str) -> list[object
     return cells
 
 
-def _rows(tensors: Sequence[Tensor], model: ServedModel) -> list[Any]:
+def _rows(tensors: Sequence[Tensor], model: ServedModel) -> list[object]:
     """Return rows: of one tensor with all columns, or of one tensor for each column."""
     names = model.reader.names
     first = tensors[0]

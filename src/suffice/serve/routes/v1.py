@@ -192,7 +192,7 @@ class ModelRoutes:
             for one in model.explain(table, pair.get("of"), pair.get("against"))
         ]
         if how == JSON:
-            content: dict[str, Any] = {"explanations": found}
+            content: dict[str, object] = {"explanations": found}
             return json_answer({**content, "notes": given.notes} if given.notes else content)
         names = dict.fromkeys(name for one in found for name in one["contributions"])
         columns = {
@@ -308,6 +308,6 @@ def _json_lists(
     return Answer(b"".join(parts))
 
 
-def _listed(rows: NDArray[np.float64]) -> list[Any]:
+def _listed(rows: NDArray[np.float64]) -> list[object]:
     found: list[object] = rows.tolist()
     return found

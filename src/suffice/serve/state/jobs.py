@@ -72,7 +72,7 @@ def fate_of(entry: LogEntry, fate: str, before: ServedModel) -> object:
     }
 
 
-def tell_all(answers: list[tuple[asyncio.Future[Any], object]]) -> None:
+def tell_all(answers: list[tuple[asyncio.Future[object], object]]) -> None:
     """Tell those who wait what has become of their requests."""
     for answer, found in answers:
         if answer.done():

@@ -67,7 +67,7 @@ class FoundClusters(ABC):
 
     @classmethod
     def described(
-        cls, rows: NumericRows, saved: Saved, columns: Callable[[int], tuple[Any, ...]]
+        cls, rows: NumericRows, saved: Saved, columns: Callable[[int], tuple[object, ...]]
     ) -> FoundClusters:
         """Return what a model says about rows, those that it was fitted to or others.
 

@@ -34,7 +34,7 @@ class LatentClusters(FoundClusters):
     def _own_summary(self) -> dict[str, object]:
         return {"families": self.mixture.families_, "smoothing": self.mixture.smoothing}
 
-    def _column_summary(self, column: dict[str, Any]) -> dict[str, Any]:
+    def _column_summary(self, column: dict[str, object]) -> dict[str, object]:
         return column
 
     def _form_in_words(self) -> str:

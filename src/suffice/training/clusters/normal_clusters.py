@@ -71,7 +71,7 @@ class Clusters(FoundClusters):
     def _own_summary(self) -> dict[str, object]:
         return {"form": self.mixture.covariance_form_, "form_in_words": self.form}
 
-    def _column_summary(self, column: Apart) -> dict[str, Any]:
+    def _column_summary(self, column: Apart) -> dict[str, object]:
         return column._asdict()
 
     def _form_in_words(self) -> str:

@@ -261,7 +261,7 @@ class BernoulliColumns(LinearLaws):
         safe = spread > 0.0
         return float(np.sum(np.square(scores[safe]) / spread[safe]))
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return the probability of a 1."""
         return {"probability": float(self.probabilities[code, column])}
 

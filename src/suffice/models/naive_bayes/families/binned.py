@@ -99,7 +99,7 @@ class Binned(BaseFamily):
             )
         object.__setattr__(self, "edges", tuple(float(e) for e in edges))
 
-    def cut(self, cells: NDArray[Any], weights: FloatArray | None) -> Binned:
+    def cut(self, cells: NDArray[np.generic], weights: FloatArray | None) -> Binned:
         """Return the family with edges at quantiles of the cells; a weight of 2 is two rows."""
         if self.edges is not None:
             return self
@@ -120,7 +120,7 @@ class Binned(BaseFamily):
             raise NotFinite.of(row, column, float(rows[row, place]))
         return rows
 
-    def coded(self, block: NDArray[Any]) -> CodedColumns:
+    def coded(self, block: NDArray[np.generic]) -> CodedColumns:
         """Return the bins that cells fall into; every column of the block has the same edges."""
         assert self.edges is not None
         count = len(self.edges) - 1
@@ -128,7 +128,7 @@ class Binned(BaseFamily):
         return CodedColumns(codes, (tuple(range(count)),) * block.shape[1])
 
     def summarize(
-        self, block: NDArray[Any], codes: IntArray, size: int, weights: FloatArray | None
+        self, block: NDArray[np.generic], codes: IntArray, size: int, weights: FloatArray | None
     ) -> list[Tallies]:
         """Return the weight of every bin, class by class."""
         return class_tallies(self.coded(block), codes, size, weights)
@@ -159,7 +159,7 @@ class Binned(BaseFamily):
         self,
         groups: Sequence[Tallies],
         alpha: float,
-        block: NDArray[Any],
+        block: NDArray[np.generic],
         codes: IntArray,
         weights: FloatArray,
     ) -> Scores:
@@ -180,8 +180,8 @@ class Binned(BaseFamily):
         self,
         groups: Sequence[Tallies],
         alpha: float,  # noqa: ARG002
-        law: Any,  # noqa: ARG002
-        block: NDArray[Any],
+        law: object,  # noqa: ARG002
+        block: NDArray[np.generic],
     ) -> LevelEvidence:
         """Return how often every bin was seen, and how wide it is."""
         from suffice.models.naive_bayes.asked_of_families import LevelEvidence
@@ -236,7 +236,7 @@ class BinnedColumns(TallyLaws):
 
         return steps([self.described(column, c) for c in range(self.size)])
 
-    def scores(self, block: NDArray[Any]) -> Scores:
+    def scores(self, block: NDArray[np.generic]) -> Scores:
         """Return log masses; widths are the same for all classes. Missing cells are skipped."""
         return self.looked_up(bins_of(block, self.edges))
 
@@ -262,7 +262,7 @@ class BinnedColumns(TallyLaws):
         """Return what estimating the masses adds to the variance of Σω log p."""
         return self.variance(bins_of(block, self.edges), omegas)
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return the mass of every bin, by its edges."""
         shares = self.probabilities(column)[code]
         bins = zip(self.edges, self.edges[1:], shares, strict=False)

@@ -99,7 +99,7 @@ class Categorical(BaseFamily):
 
         return Levels()
 
-    def outside(self, cells: NDArray[Any]) -> Outside | None:
+    def outside(self, cells: NDArray[np.generic]) -> Outside | None:
         """Return fractions, which are levels that were never seen."""
         with np.errstate(invalid="ignore"):
             mask = np.isfinite(cells) & (cells != np.floor(cells))
@@ -112,7 +112,7 @@ class Categorical(BaseFamily):
         self,
         groups: Sequence[Tallies],
         alpha: float,  # noqa: ARG002
-        law: Any,  # noqa: ARG002
+        law: object,  # noqa: ARG002
         block: CodedColumns,
     ) -> LevelEvidence:
         """Return how often every level was seen."""
@@ -161,7 +161,7 @@ class CategoricalColumns(TallyLaws):
         """Return what estimating the shares of the levels adds to the variance of Σω log p."""
         return self.variance(block.in_levels(self.levels), omegas)
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return the probability of every level known."""
         shares = self.probabilities(column)[code]
         return {level: float(p) for level, p in zip(self.levels[column], shares, strict=True)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -154,7 +154,7 @@ class ComplementForm(LinearLaws):
         """Refuse: there is no density."""
         raise NotADensity.of("estimate of priors")
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return the weight of the word."""
         return {"weight": float(self.log_parameters[code, column])}
 

@@ -165,7 +165,7 @@ class GaussianColumns(BaseFamily):
         self,
         groups: Sequence[DiagonalMoments],
         alpha: float,  # noqa: ARG002
-        block: Any,
+        block: object,
         codes: IntArray,
         weights: FloatArray,
     ) -> Scores:
@@ -184,7 +184,7 @@ class GaussianColumns(BaseFamily):
         self,
         groups: Sequence[DiagonalMoments],
         alpha: float,  # noqa: ARG002
-        law: Any,  # noqa: ARG002
+        law: object,  # noqa: ARG002
         block: Any,
     ) -> NormalEvidence:
         """Return moments, and what is normal."""
@@ -349,7 +349,7 @@ class NormalColumns(BaseLaws):
             spreads = np.square(seconds) / (2.0 * held)
         return float(means.sum() + spreads.sum())
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return mean and variance."""
         m = 0 if self.normals.is_shared else code
         return {

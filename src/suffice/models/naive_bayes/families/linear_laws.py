@@ -126,7 +126,7 @@ class LinearLaws(BaseLaws):
             refuse_huge_stored(rows)
         return out
 
-    def cells(self, block: NDArray[Any]) -> FloatArray:
+    def cells(self, block: NDArray[np.generic]) -> FloatArray:
         """Return dense cells as they enter the sums."""
         if self.threshold is None:
             return block.astype(np.float64, copy=False)

@@ -63,7 +63,7 @@ class LogNormal(GaussianColumns):
         return Squares(logarithm=True)
 
     def evidence(
-        self, groups: Sequence[DiagonalMoments], alpha: float, law: Any, block: Any
+        self, groups: Sequence[DiagonalMoments], alpha: float, law: object, block: Any
     ) -> NormalEvidence:
         """Return moments of logarithms; what has none is impossible."""
         found = GaussianColumns.evidence(self, groups, alpha, law, block)
@@ -96,7 +96,7 @@ class LogNormal(GaussianColumns):
         _warn_of(bad, [place_of(column, table.names) for column in columns])
         return rows
 
-    def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
+    def transformed(self, block: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return what is normal: the logarithms, in double precision."""
         return logarithms(block)
 
@@ -125,7 +125,7 @@ class LogNormalColumns(NormalColumns):
 
     is_logarithm: ClassVar[bool] = True
 
-    def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
+    def transformed(self, block: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return what is normal: the logarithms."""
         return logarithms(block)
 
@@ -160,7 +160,7 @@ class LogNormalColumns(NormalColumns):
         """Return None: linear in log x is not linear in x."""
         return
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return mean and variance of the logarithm."""
         found = NormalColumns.described(self, column, code)
         return {"log_mean": found["mean"], "log_variance": found["variance"]}

@@ -282,7 +282,7 @@ class MultinomialCounts(LinearLaws):
             total += float(max(spread, 0.0) / max(tokens, 1.0))
         return total
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return the probability of the word."""
         return {"probability": float(self.probabilities[code, column])}
 

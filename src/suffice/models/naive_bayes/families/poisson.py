@@ -139,7 +139,7 @@ class Poisson(BaseFamily):
         self,
         groups: Sequence[Totals],
         alpha: float,
-        block: NDArray[Any],
+        block: NDArray[np.generic],
         codes: IntArray,
         weights: FloatArray,
     ) -> Scores:
@@ -176,7 +176,7 @@ class Poisson(BaseFamily):
 
         return Counts(whole=True, most=MOST_COUNT)
 
-    def outside(self, cells: NDArray[Any]) -> Outside | None:
+    def outside(self, cells: NDArray[np.generic]) -> Outside | None:
         """Return fractions and negative numbers, which are as blank as can be."""
         return counts_outside(cells)
 
@@ -184,8 +184,8 @@ class Poisson(BaseFamily):
         self,
         groups: Sequence[Totals],
         alpha: float,  # noqa: ARG002
-        law: Any,  # noqa: ARG002
-        block: Any,
+        law: object,  # noqa: ARG002
+        block: object,
     ) -> SumEvidence:
         """Return sums: given those of class and row together, the row's part is binomial."""
         from suffice.models.naive_bayes.asked_of_families import SumEvidence
@@ -253,7 +253,7 @@ class PoissonColumns(LinearLaws):
         safe = spread > 0.0
         return float(np.sum(np.square(scores[safe]) / spread[safe]))
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return the rate."""
         return {"rate": float(self.rates[code, column])}
 

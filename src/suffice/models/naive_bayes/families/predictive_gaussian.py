@@ -314,7 +314,7 @@ class StudentColumns(BaseLaws):
             found: FloatArray = (centred - self.origin_low[columns]) / self.scale[columns]
         return found
 
-    def scores(self, block: NDArray[Any]) -> Scores:
+    def scores(self, block: NDArray[np.generic]) -> Scores:
         """Return log p(x | c); missing cells are skipped."""
         return Scores(self._logs(block, slice(None)), None)
 
@@ -390,7 +390,7 @@ class StudentColumns(BaseLaws):
             spreads = np.square(seconds) / (2.0 * held)
         return float(means.sum() + spreads.sum())
 
-    def described(self, column: int, code: int) -> dict[Any, float]:
+    def described(self, column: int, code: int) -> dict[object, float]:
         """Return location, scale and degrees of freedom; a scale of 0 where nothing varies."""
         spread = self.spreads[code, column] * self.scale[column] * self.active[column]
         return {

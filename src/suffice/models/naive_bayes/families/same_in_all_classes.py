@@ -104,19 +104,19 @@ class Common(BaseFamily):
         return self.family.read(table, columns, learning=learning)
 
     def summarize(
-        self, block: Any, codes: IntArray, size: int, weights: FloatArray | None
-    ) -> Sequence[Any]:
+        self, block: object, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> Sequence[object]:
         """Return the statistics of each class: they are kept apart, for classes may go."""
         return self.family.summarize(block, codes, size, weights)
 
     def estimate(
-        self, groups: Sequence[Any], alpha: float
+        self, groups: Sequence[object], alpha: float
     ) -> tuple[CommonColumns, tuple[Note, ...]]:
         """Return one law for all classes."""
         inner, notes = self.family.estimate([reduce(add, groups)], alpha)
         return CommonColumns(inner, len(groups)), notes
 
-    def smoothing(self, folds: Sequence[Sequence[Any]]) -> float | None:
+    def smoothing(self, folds: Sequence[Sequence[object]]) -> float | None:
         """Return the α of the largest held-out likelihood."""
         return self.family.smoothing([[reduce(add, groups)] for groups in folds])
 
@@ -137,12 +137,12 @@ class Common(BaseFamily):
         """Return the sums that suffice for the family."""
         return self.family.sums()
 
-    def outside(self, cells: NDArray[Any]) -> Outside | None:
+    def outside(self, cells: NDArray[np.generic]) -> Outside | None:
         """Return which numbers cannot be of the family."""
         return self.family.outside(cells)
 
     def evidence(
-        self, groups: Sequence[Any], alpha: float, law: CommonColumns, block: Any
+        self, groups: Sequence[object], alpha: float, law: CommonColumns, block: object
     ) -> CommonEvidence | None:
         """Return what is known of rows, as if there were one class."""
         from suffice.models.naive_bayes.asked_of_families import CommonEvidence
@@ -150,7 +150,7 @@ class Common(BaseFamily):
         inner = self.family.evidence([reduce(add, groups)], alpha, law.inner, block)
         return None if inner is None else CommonEvidence(inner)
 
-    def statistics_flaw(self, part: Any) -> str:
+    def statistics_flaw(self, part: object) -> str:
         """Return why statistics cannot be of the family."""
         return self.family.statistics_flaw(part)
 
@@ -161,7 +161,7 @@ class Common(BaseFamily):
             return f"has {type(law).__name__} where the family is {self.name}"
         return self.family.law_flaw(law.inner)
 
-    def estimates(self, names: Sequence[str], own: Sequence[Any]) -> list[EstimatedColumns]:
+    def estimates(self, names: Sequence[str], own: Sequence[object]) -> list[EstimatedColumns]:
         """Return what was estimated, class by class."""
         return self.family.estimates(names, own)
 
@@ -197,15 +197,15 @@ class CommonColumns(BaseLaws):
         orders = None if scores.orders is None else np.broadcast_to(scores.orders, shape)
         return Scores(np.broadcast_to(scores.logs, shape), orders)
 
-    def scores(self, block: Any) -> Scores:
+    def scores(self, block: object) -> Scores:
         """Return log p(x), one and the same for all classes."""
         return self._repeated(self.inner.scores(block))
 
-    def carrier(self, block: Any) -> FloatArray:
+    def carrier(self, block: object) -> FloatArray:
         """Return h(x)."""
         return self.inner.carrier(block)
 
-    def column_scores(self, block: Any, column: int) -> Scores:
+    def column_scores(self, block: object, column: int) -> Scores:
         """Return what one column adds to the scores."""
         return self._repeated(self.inner.column_scores(block, column))
 
@@ -217,10 +217,10 @@ class CommonColumns(BaseLaws):
         """Return zeros: the column is no part of the odds, linear or not."""
         return np.zeros((self.size, self.width)), np.zeros(self.size), np.zeros(self.width)
 
-    def estimation_variance(self, block: Any, omegas: FloatArray) -> float:  # noqa: ARG002
+    def estimation_variance(self, block: object, omegas: FloatArray) -> float:  # noqa: ARG002
         """Return 0: an error that all classes share moves no prior."""
         return 0.0
 
-    def described(self, column: int, code: int) -> dict[Any, float]:  # noqa: ARG002
+    def described(self, column: int, code: int) -> dict[object, float]:  # noqa: ARG002
         """Return the parameters of one column."""
         return self.inner.described(column, 0)
