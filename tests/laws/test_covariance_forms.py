@@ -253,3 +253,22 @@ def test_classes_of_too_few_rows_and_copies_of_columns_have_answers(form: str) -
 def test_settings_that_tied_forms_have_not_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(BadSetting, match='does not apply to covariance="VEV"'):
         GaussianDiscriminant("VEV", **settings).fit([[0.0], [1.0], [2.0]], [0, 0, 1])  # type: ignore[arg-type]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["EEV", "VEV"]), st.integers(1, 3))
+def test_directions_in_which_a_class_does_not_vary_have_no_axes(
+    seed: int, form: str, rows: int
+) -> None:
+    """Fewer rows than columns: eigenvectors of nothing are what the last bits make of them."""
+    rng = np.random.default_rng(seed)
+    scatters = np.array([(x := rng.normal(size=(n, 4))).T @ x for n in (9, 12, rows)])
+    weights = np.array([9.0, 12.0, rows])
+    found = tied_covariances(form, weights, scatters).covariances
+    turned = scatters.copy()
+    turned[2] += 1e-15 * np.abs(scatters[2]).max() * (x := rng.normal(size=(4, 4))) @ x.T
+    again = tied_covariances(form, weights, turned).covariances
+    np.testing.assert_allclose(again, found, rtol=1e-6, atol=1e-8 * np.abs(found).max())
+    # It is a maximum as any other choice of axes is: determinants stay those of the form.
+    sizes = np.linalg.slogdet(found)[1]
+    if form == "EEV":
+        np.testing.assert_allclose(sizes, sizes[0], rtol=1e-9, atol=1e-9)

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import suffice
 from suffice import GaussianDiscriminant, GaussianMixture, LogisticRegression, NaiveBayes
 from suffice.errors import SufficeError
 from suffice.kernels.dense import few_rows_numba
+from suffice.models.pool.members import MEMBERS
 from suffice.special_functions import log_gamma_rise
 from suffice.statistics import DiagonalMoments, Moments, PooledMoments
 from suffice.statistics.moments import few_rows
@@ -167,3 +169,20 @@ def test_differences_of_log_gamma_keep_their_digits(h: float, a: float) -> None:
         return
     right = float(np.log(h + np.arange(int(a))).sum())
     assert float(log_gamma_rise(h, a)) == pytest.approx(right, rel=1e-7, abs=1e-6)
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("weight", [1e20, 1e100, 1e300])
+def test_a_row_that_outweighs_all_others_leaves_members_of_a_pool_with_answers(
+    member: str, weight: float
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
+    heavy = np.ones(24)
+    heavy[0] = weight
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = suffice.Pool([member]).fit(X, y, sample_weight=heavy)
+        said = model.predict_proba(X)
+    assert np.isfinite(said).all()
+    np.testing.assert_allclose(said.sum(axis=1), 1.0)

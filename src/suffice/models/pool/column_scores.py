@@ -127,8 +127,9 @@ class NormalColumnScores:
             found[own, :, c] = np.where(gone > 0.0, scores, found[own, :, c])
             return found
         totals, centres, spreads = self._posterior(self.counts, self.means, self.scatters)
-        pooled = spreads.sum(axis=0) - spreads[c] + scatter
-        freedom = PRIOR_VARIANCE_ROWS + self.counts.sum(axis=0) - gone
+        # A row that outweighs all others by 1e16 leaves less than nothing, by rounding.
+        pooled = np.maximum(spreads.sum(axis=0) - spreads[c], 0.0) + scatter
+        freedom = PRIOR_VARIANCE_ROWS + np.maximum(self.counts.sum(axis=0) - gone, 0.0)
         widths = np.broadcast_to(1.0 + 1.0 / totals.T, (len(own), *totals.T.shape)).copy()
         widths[rows, :, c] = 1.0 + 1.0 / total
         away = x[:, :, None] - centres.T

@@ -84,6 +84,9 @@ MOST_STEPS = 500
 tens of steps."""
 SETTLED = 1e-13
 """Relative change of volumes that ends it: rounding."""
+NO_AXIS = 1e-11
+"""Part of a class's largest variance below which another is rounding: an eigenvalue is wrong by
+some ε of the largest, and scatters that were forgotten down to this by a little more."""
 TINY = float(np.finfo(np.float64).tiny)
 """The least variance that can be divided by: what is below is rounding."""
 
@@ -141,7 +144,22 @@ def tied_covariances(
     else:
         volumes = None if start is None else start.volumes
         variances, volumes = _scaled_shape(weights, values, volumes)
-    return Tied(np.einsum("kji,ki,kli->kjl", turns, variances, turns), volumes)
+    return Tied(np.einsum("kji,ki,kli->kjl", turns, _even(variances, values), turns), volumes)
+
+
+def _even(variances: FloatArray, values: FloatArray) -> FloatArray:
+    """Return variances (k, d) along the axes of classes, even where a class has no axes.
+
+    Where it does not vary, as with fewer rows than columns, eigenvectors are what rounding makes of
+    them. With the geometric mean there the covariance is the same for all of them, and so are its
+    determinant and the likelihood.
+    """
+    lost = values <= NO_AXIS * values.max(axis=1, keepdims=True)
+    found = np.array(variances)
+    for k in np.flatnonzero(lost.sum(axis=1) > 1):
+        own = found[k, lost[k]]
+        found[k, lost[k]] = np.exp(np.log(own).mean()) if own.all() else own.mean()
+    return found
 
 
 def diagonal_variances_of(
