@@ -18,7 +18,7 @@ from suffice.kernels import compilation
 from suffice.kernels.ngrams import counts, scores
 from suffice.kernels.ngrams.texts import BOS, EOT, Texts
 from suffice.models.text.language import Language
-from suffice.models.text.witten_bell import class_counts, levels_of
+from suffice.models.text.witten_bell import levels_of
 from suffice.statistics.keyed_counts import NgramCounts
 from tests.twins import plain
 
@@ -221,20 +221,6 @@ def test_both_twins_score_alike(
     scores.ngram_scores.plain(given_texts, laws.table, one)
     scores_numba.ngram_scores(given_texts, laws.table, other)
     np.testing.assert_allclose(one, other, rtol=CLOSE)
-    index, held = class_counts(laws.groups)
-    own, ones = Texts.of(groups[0], limit), np.ones(len(groups[0]))
-    one, other = np.empty(len(ones)), np.empty(len(ones))
-    assert scores.left_out_scores.plain(own, ones, index, held[0], 0.0, one) == -1
-    assert scores_numba.left_out_scores(own, ones, index, held[0], 0.0, other) == -1
-    np.testing.assert_allclose(one, other, rtol=CLOSE)
-    stranger = Texts.of([*groups[0], b"never seen"])
-    answers = [
-        twin.left_out_scores(
-            stranger, np.ones(stranger.size), index, held[0], 0.0, np.empty(stranger.size)
-        )
-        for twin in (plain(scores), scores_numba)
-    ]
-    assert answers[0] == answers[1] >= 0
 
 
 @given(st.lists(batches, min_size=1, max_size=3), orders)

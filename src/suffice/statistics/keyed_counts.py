@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import BadSetting, BadWeights, DifferentKinds, ForgettingUnseen
-from suffice.kernels.ngrams.counts import count_ngrams, merge_counts, runs, sort_keys
+from suffice.kernels.ngrams.counts import count_keys, count_ngrams, merge_counts, runs, sort_keys
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST, Texts
 from suffice.statistics.algebra import ArraysOfFields, are_whole, checked_factor, differences
 from suffice.statistics.moments.what_is_left import remaining
@@ -133,10 +133,15 @@ class TermCounts(KeyedCounts):
         return cls(0.0, np.empty(0, dtype=np.uint64), np.empty(0))
 
     @classmethod
-    def of(cls, keys: NDArray[np.uint64], amounts: FloatArray, weight: float) -> Self:
-        """Summarize documents of so much weight: terms in any order, and how often each came."""
+    def of(cls, keys: NDArray[np.uint64], amounts: FloatArray | None, weight: float) -> Self:
+        """Summarize documents of so much weight: terms in any order, and how often each came.
+
+        Without amounts each came once.
+        """
         if not len(keys):
             return cls(weight, np.empty(0, dtype=np.uint64), np.empty(0))
+        if amounts is None:
+            return cls(weight, *count_keys(keys, TERM_BITS))
         ordered, places = sort_keys(keys, TERM_BITS)
         firsts = runs(ordered)
         return cls(weight, ordered[firsts], np.add.reduceat(amounts[places], firsts))

@@ -2,7 +2,7 @@
 
 texts      Texts, the documents side by side
 order      1..7, symbols of an n-gram
-bits       how many low bits of the keys may differ
+bits       how many low bits the keys have: all others are 0
 counts     float64, one for each key; (n, k), of n-grams in each class, where there are classes
 places     (n,) intp, the order in which rows of counts are gone through
 firsts     (r,) intp, where runs begin; none is empty, the last one ends with the rows
@@ -10,6 +10,7 @@ firsts     (r,) intp, where runs begin; none is empty, the last one ends with th
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,8 @@ from suffice.kernels.compilation import part_of, pays_if_saved, twin
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from suffice.kernels.ngrams.texts import Keys, Texts
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """A probability is no smaller, whatever the weights are: its logarithm is finite."""
+
+ROOM = 64
+"""Bits of a number that is sorted: those of a key, and of its place beside it."""
 
 SAVED = 160.0
 """ns that compiled loops save for each symbol, times the order."""
@@ -67,39 +73,77 @@ def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys
 @twin("suffice.kernels.ngrams.counts_numba", when=_buffer_pays)
 def ngram_keys(texts: Texts, order: int) -> Keys:
     """Return the n-gram that ends at each predicted symbol, document after document."""
-    lengths = texts.lengths
+    keys = np.empty(int(texts.lengths.sum()), dtype=np.uint64)
+    done = 0
+    for part in blocks_of(texts):
+        found = _keys_of_block(texts.taken(part), order)
+        keys[done : done + len(found)] = found
+        done += len(found)
+    return keys
+
+
+def _keys_of_block(texts: Texts, order: int) -> Keys:
+    """Return the same of documents whose symbols all lie in the cache."""
+    sizes, lengths = texts.stops - texts.starts, texts.lengths
     ends = np.cumsum(lengths + (order - 1))
+    firsts = ends - lengths
     symbols = np.full(int(ends[-1]) if len(ends) else 0, BOS, dtype=np.uint64)
-    predicted = np.ones(len(symbols), dtype=np.bool_)
-    for place in range(order - 1):
-        predicted[ends - lengths - 1 - place] = False
-    if texts.whole.any():
-        symbols[ends[texts.whole] - 1] = EOT
-        predicted[ends[texts.whole] - 1] = False
-    sizes = texts.stops - texts.starts
-    steps = np.repeat(texts.starts - (np.cumsum(sizes) - sizes), sizes)
-    symbols[predicted] = texts.buffer[np.arange(len(steps)) + steps]
-    predicted[ends[texts.whole] - 1] = True
+    pairs = zip(firsts.tolist(), texts.starts.tolist(), sizes.tolist(), strict=True)
+    for first, start, size in pairs:
+        symbols[first : first + size] = texts.buffer[start : start + size]
+    symbols[ends[texts.whole] - 1] = EOT
     keys = symbols.copy()
     for place in range(1, order):
         keys[place:] |= symbols[:-place] << np.uint64(BITS * place)
+    if order == 1:
+        return keys
+    predicted = np.ones(len(symbols), dtype=np.bool_)
+    for place in range(1, order):
+        predicted[firsts - place] = False
     return keys[predicted]
+
+
+BLOCK_SYMBOLS = 1 << 16
+"""Symbols worked on at a time: their keys and nodes are some megabytes, whatever the texts are."""
+
+
+def blocks_of(texts: Texts, most: int = BLOCK_SYMBOLS) -> Iterator[slice]:
+    """Yield neighbouring documents of about as many symbols as a block has.
+
+    >>> from suffice.kernels.ngrams.texts import Texts
+    >>> list(blocks_of(Texts.of([b"spam", b"ham", b""]), most=6))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    ends = np.cumsum(texts.lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    steps = np.searchsorted(ends, np.arange(most, total, most), side="left") + 1
+    for start, stop in pairwise(sorted({0, texts.size, *steps.tolist()})):
+        yield slice(start, stop)
 
 
 @twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
 def count_keys(keys: Keys, bits: int) -> tuple[Keys, Floats]:  # noqa: ARG001
     """Return the different keys, sorted, and how often each is there; they may be overwritten."""
-    different, counts = np.unique(keys, return_counts=True)
-    return different, counts.astype(np.float64)
+    keys.sort()
+    firsts = runs(keys)
+    return keys[firsts], np.diff(firsts, append=len(keys)).astype(np.float64)
 
 
 @twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
-def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:  # noqa: ARG001
+def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:
     """Return the keys sorted, and where each was before; the same ones stay in their order.
 
     >>> sort_keys(np.array([7, 2, 7], dtype=np.uint64), 3)[1]
     array([1, 0, 2])
     """
+    room = max(len(keys) - 1, 1).bit_length()
+    if bits + room <= ROOM:
+        # Sorting one number of both takes half the time of sorting places by their keys.
+        both = keys << np.uint64(room)
+        both |= np.arange(len(keys), dtype=np.uint64)
+        both.sort()
+        places = (both & np.uint64((1 << room) - 1)).astype(np.intp)
+        return both >> np.uint64(room), places
     order = np.argsort(keys, kind="stable")
     return keys[order], order
 
@@ -139,6 +183,30 @@ def runs(keys: Keys) -> Places:
     new = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
     return np.flatnonzero(new)
+
+
+def distinct(keys: Keys, bits: int) -> tuple[Keys, Places]:
+    """Return the different keys, sorted, and where each one is among them.
+
+    >>> distinct(np.array([7, 2, 7], dtype=np.uint64), 3)
+    (array([2, 7], dtype=uint64), array([1, 0, 1]))
+    """
+    ascending, order = sort_keys.plain(keys, bits)
+    different, of_sorted = distinct_of_sorted(ascending)
+    places = np.empty(len(keys), dtype=np.intp)
+    places[order] = of_sorted
+    return different, places
+
+
+def distinct_of_sorted(keys: Keys) -> tuple[Keys, Places]:
+    """Return the same of keys that are sorted.
+
+    >>> distinct_of_sorted(np.array([2, 7, 7], dtype=np.uint64))
+    (array([2, 7], dtype=uint64), array([0, 1, 1]))
+    """
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    return keys[new], np.cumsum(new) - 1
 
 
 @twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)

@@ -107,13 +107,18 @@ class NgramTable(NamedTuple):
         return sum(part.nbytes for part in held)
 
 
-class ClassCounts(NamedTuple):
-    """What was counted in one class, node by node: enough to leave a document out.
+class Level(NamedTuple):
+    """All n-grams of m symbols, sorted, and all contexts of m symbols among them.
 
-    `counts` (n,) of the n-grams; `contexts` and `successors` (1 + nodes below the top,) are c and T
-    of the contexts, the empty one first.
+    `counts` (n, k) of the n-grams in each class; `contexts` and `successors` (n, k) are c and T:
+    how often something came after these m symbols, and how many different symbols (the top level
+    has none: nobody asks). `ending` and `context` are the places, one level below, of the last
+    m - 1 symbols and of the first m - 1.
     """
 
+    keys: Keys
     counts: NDArray[np.float64]
     contexts: NDArray[np.float64]
     successors: NDArray[np.float64]
+    ending: Places
+    context: Places

@@ -7,7 +7,6 @@ imports nothing: a single message is there before numba would be. Both give the 
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from suffice.kernels.compilation import twin, worth_compiling
 from suffice.kernels.tokens.characters import PATTERN, text_of
-from suffice.kernels.tokens.term_hash import FIRST, SECOND, STEP, word_hash
+from suffice.kernels.tokens.hashes import terms_of_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
     Documents = Sequence[str | bytes]
     Places = NDArray[np.int64]
     Rows = tuple[NDArray[np.number], NDArray[np.int32], Places]
-
-USUAL_LENGTH = 32
-"""Characters up to which a word is worth remembering: longer ones hardly come again."""
-
 
 SAVED = 130.0
 """ns that compiled loops save for each character."""
@@ -87,40 +82,28 @@ def hashed_terms(
 
     Keys ascend within a row. With a size, they are remainders modulo that size.
     """
-    least, most = ngrams
-    rows = []
-    for document in documents:
-        words = words_of(document, lower)
-        levels = [np.fromiter(map(_number, words), np.uint64, len(words))]
-        for n in range(2, most + 1):
-            levels.append(_next_hashes(levels[-1][:-1], levels[0][n - 1 :]))
-        keys = np.concatenate(levels[least - 1 :])
-        if size is not None:
-            keys %= np.uint64(size)
-        rows.append(np.unique(keys, return_counts=True))
-    ends = np.cumsum([len(keys) for keys, _ in rows], dtype=np.int64)
-    keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in rows)])
-    counts = np.concatenate([np.empty(0, np.int32), *(counts for _, counts in rows)])
-    return keys, np.ones(len(keys), np.int32) if boolean else counts.astype(np.int32), ends
+    blocks = [
+        _different(keys if size is None else keys % np.uint64(size), sizes)
+        for keys, sizes in terms_of_documents(documents, ngrams, lower)
+    ]
+    keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _, _ in blocks)])
+    counts = np.concatenate([np.empty(0, np.int32), *(counts for _, counts, _ in blocks)])
+    sizes = np.concatenate([np.empty(0, np.int64), *(sizes for _, _, sizes in blocks)])
+    return keys, np.ones(len(keys), np.int32) if boolean else counts, np.cumsum(sizes)
 
 
-def _number(word: str) -> int:
-    """Return the number of a word; those of usual length are remembered for the next message."""
-    return _remembered(word) if len(word) <= USUAL_LENGTH else word_hash(word.encode("utf-8"))
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _remembered(word: str) -> int:
-    return word_hash(word.encode("utf-8"))
-
-
-def _next_hashes(before: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `term_hash.next_hash` of many: arrays are modulo 2⁶⁴ by themselves."""
-    numbers = before * np.uint64(STEP) + words
-    for factor in (FIRST, SECOND):
-        numbers ^= numbers >> np.uint64(33)
-        numbers *= np.uint64(factor)
-    return numbers ^ (numbers >> np.uint64(33))
+def _different(keys: NDArray[np.uint64], sizes: Places) -> Rows:
+    """Return the different keys of each document, ascending, their counts, and how many."""
+    stops = np.cumsum(sizes)
+    starts = stops - sizes
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        keys[start:stop].sort()
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    new[starts[sizes > 0]] = True
+    firsts = np.flatnonzero(new)
+    counts = np.diff(firsts, append=len(keys)).astype(np.int32)
+    return keys[firsts], counts, np.diff(np.searchsorted(firsts, stops), prepend=0)
 
 
 @twin("suffice.kernels.tokens.vocabulary_numba", when=_is_table)

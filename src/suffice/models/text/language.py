@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from suffice.engines.uneven_blocks import check_codes, count_by_class, for_text_parts
 from suffice.errors import BadSetting, DifferentKinds, ForgettingUnseen
-from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
-from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores, symbol_logs
+from suffice.kernels.ngrams.left_out import left_out_log_densities
+from suffice.kernels.ngrams.scores import ngram_scores, symbol_logs
 from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
-from suffice.models.text.witten_bell import class_counts, levels_of, score_table
+from suffice.models.text.witten_bell import levels_of, probabilities_of, score_table
 from suffice.statistics.algebra import ROUNDING, are_whole
 from suffice.statistics.keyed_counts import checked_limit, checked_order
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+    from suffice.kernels.ngrams.index import Level, NgramTable
     from suffice.kernels.ngrams.texts import Keys
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics.keyed_counts import NgramCounts
@@ -73,16 +74,16 @@ class Language:
                 f"n-grams of {strange.order} symbols are not a model of order {self.order}",
                 hint="count all documents with the same order",
             )
-        return LanguageLaws(self.order, self.limit, tuple(groups), score_table(groups))
+        return LanguageLaws(self.order, self.limit, tuple(groups))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class LanguageLaws:
     """A probability for every text, in each of k classes.
 
     EOT is a symbol like the bytes, so that the probabilities of all texts of all lengths sum to
-    one. `groups` are the counts behind `table`: they are asked for samples and when a document is
-    left out.
+    one. All follows from the counts, `groups`, when it is asked for: `levels` are those of shorter
+    n-grams too, `table` is what documents are scored by.
 
     >>> from suffice.statistics.keyed_counts import NgramCounts
     >>> groups = [NgramCounts.of([b"abab"], 2), NgramCounts.of([b"aaaa"], 2)]
@@ -96,7 +97,17 @@ class LanguageLaws:
     order: int
     limit: int | None
     groups: tuple[NgramCounts, ...]
-    table: NgramTable
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """The n-grams of 0 … order symbols of all classes."""
+        return levels_of(self.groups)
+
+    @cached_property
+    def table(self) -> NgramTable:
+        """The probabilities of all n-grams in all classes, ready to be looked up."""
+        # Levels take as much room again: they stay only where somebody has asked for them.
+        return score_table(vars(self).get("levels") or levels_of(self.groups))
 
     @property
     def size(self) -> int:
@@ -129,13 +140,38 @@ class LanguageLaws:
         texts = Texts.of(documents, self.limit)
         check_codes(texts, codes, weights)
         by_document = np.ones(texts.size) if weights is None else weights
-        found = self._scored(texts)
-        index, held = class_counts(self.groups)
-        with part_of(int(texts.lengths.sum()) * self.order):
-            for c, counts in enumerate(held):
-                which = np.flatnonzero((codes == c) & (by_document > 0.0))
-                found[which, c] = _without_itself(texts, by_document, which, index, counts, c)
+        found = np.empty((texts.size, self.size))
+        counted = (codes >= 0) & (by_document > 0.0)
+        which = np.flatnonzero(~counted)
+        found[which] = self._scored(texts.taken(which))
+        which = np.flatnonzero(counted)
+        found[which] = self._without_themselves(texts, codes, by_document, which)
         return found
+
+    def _without_themselves(
+        self, texts: Texts, codes: IntArray, weights: FloatArray, which: IntArray
+    ) -> FloatArray:
+        """Return log p of the documents `which`, each taken out of the counts of its class."""
+        *_, top = probabilities_of(self.levels)
+        logs = np.log(top)
+        counts = self.levels[-1].counts
+        exact = [are_whole(counts[:, c], weights[codes == c]) for c in range(self.size)]
+        rounding = np.where(exact, 0.0, ROUNDING)
+
+        def leave_out(some: IntArray) -> FloatArray:
+            out = np.empty((len(some), self.size))
+            strange = left_out_log_densities(
+                texts.taken(some), codes[some], weights[some], self.levels, logs, rounding, out
+            )
+            if strange >= 0:
+                raise ForgettingUnseen(
+                    f"document {some[strange]} was never counted in class {codes[some[strange]]}",
+                    hint="leave out only documents that were learned, with the weights they had",
+                )
+            return out
+
+        parts = for_text_parts(leave_out, texts, which, self.order)
+        return np.concatenate([np.empty((0, self.size)), *parts])
 
     def probabilities(self, before: bytes = b"") -> FloatArray:
         """Return P(next symbol | the bytes before it) in each class (257, k); the last is EOT.
@@ -192,32 +228,6 @@ class LanguageLaws:
 
         for_text_parts(score, texts, np.arange(texts.size), self.order)
         return found
-
-
-def _without_itself(
-    texts: Texts,
-    weights: FloatArray,
-    which: IntArray,
-    index: NgramIndex,
-    held: ClassCounts,
-    code: int,
-) -> FloatArray:
-    """Return log p of some documents in their class, each taken out of the counts of the class."""
-    exact = are_whole(held.counts, weights[which])
-
-    def leave_out(some: IntArray) -> FloatArray:
-        out = np.empty(len(some))
-        rounding = 0.0 if exact else ROUNDING
-        strange = left_out_scores(texts.taken(some), weights[some], index, held, rounding, out)
-        if strange >= 0:
-            raise ForgettingUnseen(
-                f"document {some[strange]} was never counted in class {code}",
-                hint="leave out only documents that were learned, with the weights they had",
-            )
-        return out
-
-    parts = for_text_parts(leave_out, texts, which, index.order)
-    return np.concatenate([np.empty(0), *parts])
 
 
 class TextSampler(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.kernels.ngrams.counts import runs, sort_keys
+from suffice.kernels.tokens.spread_keys import SpreadKeys
 from suffice.models.text.counting import TermHashes, term_hashes
 from suffice.models.text.term_events import BOOLEAN, EVENTS, MULTINOMIAL, LeftOut, TermScores
 from suffice.models.text.tokens import Tokens
@@ -72,11 +73,17 @@ class Terms:
         self, found: TermHashes, codes: IntArray, size: int, weights: FloatArray | None = None
     ) -> list[TermCounts]:
         """Return the same counts of documents that were cut into terms."""
-        rows = np.repeat(np.arange(len(codes)), np.diff(found.indptr))
+        totals = np.bincount(codes, weights, minlength=size)
+        sizes = np.diff(found.indptr)
+        if weights is None and self.counts_once:
+            own = np.repeat(codes, sizes)
+            return [
+                TermCounts.of(found.hashes[own == c], None, float(totals[c])) for c in range(size)
+            ]
+        rows = np.repeat(np.arange(len(codes)), sizes)
         amounts = found.counts.astype(np.float64)
         if weights is not None:
             amounts *= weights[rows]
-        totals = np.bincount(codes, weights, minlength=size)
         groups = []
         for c in range(size):
             here = (codes[rows] == c) & (amounts > 0.0)
@@ -188,6 +195,11 @@ class TermIndex:
         return len(self.keys)
 
     @cached_property
+    def spread(self) -> SpreadKeys:
+        """The terms, as they are looked up."""
+        return SpreadKeys.of(self.keys)
+
+    @cached_property
     def totals(self) -> FloatArray:
         """How often each term was seen in all classes together."""
         if not self.width:
@@ -203,11 +215,8 @@ class TermIndex:
     def known(self, documents: TermHashes) -> KnownTerms:
         """Return the terms of documents that some class holds; a term never seen says nothing."""
         size = len(documents.indptr) - 1
-        places = np.searchsorted(self.keys, documents.hashes)
-        places[places == self.width] = 0
-        held = np.flatnonzero(
-            self.keys[places] == documents.hashes if self.width else np.zeros(len(places), bool)
-        )
+        places = self.spread.places(documents.hashes)
+        held = np.flatnonzero(places >= 0)
         rows = np.repeat(np.arange(size), np.diff(documents.indptr))[held]
         return KnownTerms(rows, places[held], documents.counts[held].astype(np.float64), size)
 

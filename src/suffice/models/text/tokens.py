@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows, BadSetting
-from suffice.kernels.tokens.counts import terms_of
+from suffice.kernels.tokens.counts import terms_of, words_of
 from suffice.kernels.tokens.term_hash import term_hash
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ class Tokens:
         and as latin-1 where they cannot be.
         """
         return terms_of(document, self.ngrams, self.lower)
+
+    def words_of(self, document: str | bytes) -> list[str]:
+        """Return the words of one document, in their order."""
+        return words_of(document, self.lower)
 
 
 def read_documents(documents: Iterable[str | bytes]) -> list[str | bytes]:

@@ -10,7 +10,7 @@ probabilities sum to one; BOS is never predicted.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,12 +23,12 @@ from suffice.kernels.ngrams.counts import (
     sort_keys,
     successor_sums,
 )
-from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+from suffice.kernels.ngrams.index import Level, NgramIndex, NgramTable
 from suffice.kernels.ngrams.texts import BITS, SYMBOLS, mask
 from suffice.statistics.algebra import total
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,39 +39,32 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 
-def score_table(groups: Sequence[NgramCounts]) -> NgramTable:
+def score_table(levels: Sequence[Level]) -> NgramTable:
     """Return the probabilities of all n-grams in all classes, ready to be looked up.
 
     Only what was seen in some class is stored. A symbol never seen after a context has the
     probability it has after ctx⁻, times T/(c + T): the `backoff`.
     """
-    levels = levels_of(groups)
     index, places = _index(levels)
-    logs, backoff = [], []
-    low = np.full((1, len(groups)), 1.0 / SYMBOLS)
-    for m, (below, level) in enumerate(pairwise(levels), 1):
-        with part_of(levels[-1].counts.size * len(levels)):
-            low = interpolated(
-                level.counts, below.contexts, below.successors, low, level.ending, level.context
-            )
-        logs.append(np.log(low)[places[m - 1]])
-        if m < len(places):
-            backoff.append(_backoff(level)[places[m - 1]])
-    nothing = np.empty((0, len(groups)))
+    lows = probabilities_of(levels)
+    logs = [np.log(low)[place] for low, place in zip(lows, places, strict=True)]
+    backoff = [
+        _backoff(level)[place] for level, place in zip(levels[1:-1], places[:-1], strict=True)
+    ]
+    nothing = np.empty((0, levels[0].counts.shape[1]))
     bottom = _backoff(levels[0])[0] - np.log(SYMBOLS)
     return NgramTable(index, np.concatenate(logs), np.concatenate([nothing, *backoff]), bottom)
 
 
-def class_counts(groups: Sequence[NgramCounts]) -> tuple[NgramIndex, list[ClassCounts]]:
-    """Return the index of all n-grams, and what was counted of them in each class."""
-    levels = levels_of(groups)
-    index, places = _index(levels)
-    lower = list(zip(levels[1:-1], places[:-1], strict=True))
-    counts = [level.counts[order] for level, order in zip(levels[1:], places, strict=True)]
-    contexts = [levels[0].contexts, *(level.contexts[order] for level, order in lower)]
-    successors = [levels[0].successors, *(level.successors[order] for level, order in lower)]
-    joined = [np.concatenate(parts).T.copy() for parts in (counts, contexts, successors)]
-    return index, [ClassCounts(*(part[c] for part in joined)) for c in range(len(groups))]
+def probabilities_of(levels: Sequence[Level]) -> Iterator[FloatArray]:
+    """Yield P of the n-grams of 1 … order symbols in all classes (n, k), as levels have them."""
+    low: FloatArray = np.full((1, levels[0].counts.shape[1]), 1.0 / SYMBOLS)
+    for below, level in pairwise(levels):
+        with part_of(levels[-1].counts.size * len(levels)):
+            low = interpolated(
+                level.counts, below.contexts, below.successors, low, level.ending, level.context
+            )
+        yield low
 
 
 def _index(levels: Sequence[Level]) -> tuple[NgramIndex, list[NDArray[np.intp]]]:
@@ -85,23 +78,6 @@ def _backoff(level: Level) -> FloatArray:
     total = level.contexts + level.successors
     np.divide(level.successors, total, out=share, where=level.successors > 0.0)
     return np.log(np.maximum(share, SMALLEST))
-
-
-class Level(NamedTuple):
-    """All n-grams of m symbols, sorted, and all contexts of m symbols among them.
-
-    `counts` (n, k) of the n-grams in each class; `contexts` and `successors` (n, k) are c and T:
-    how often something came after these m symbols, and how many different symbols (the top level
-    has none: nobody asks). `ending` and `context` are the places, one level below, of the last
-    m - 1 symbols and of the first m - 1.
-    """
-
-    keys: Keys
-    counts: FloatArray
-    contexts: FloatArray
-    successors: FloatArray
-    ending: Places
-    context: Places
 
 
 def levels_of(groups: Sequence[NgramCounts]) -> list[Level]:
