@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -23,6 +24,9 @@ STANDARD_INPUT: Final = "-"
 """How a pipe is named where a path is expected."""
 HEAD: Final = 4096
 """Bytes by which a file is known."""
+
+NOWHERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""What is said of a link that leads to no file, or of a file that has gone meanwhile."""
 
 _FIELD = re.compile(rb"[!-9;-~]{1,200}+[ \t]*+:")
 """How a message begins: with a field of its header."""
@@ -159,11 +163,19 @@ def _with_messages(place: Path) -> tuple[list[Path], list[Path]]:
 
 def _is_file(name: Path) -> bool:
     """Whether a name is that of a file that says something."""
-    return not name.name.startswith(".") and name.is_file() and name.stat().st_size > 0
+    if name.name.startswith("."):
+        return False
+    try:
+        found = name.stat()
+    except OSError as error:
+        if error.errno in NOWHERE:
+            return False
+        raise
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
 
 
 def _holds_messages(name: Path) -> bool:
-    with name.open("rb") as file:
+    with name.open("rb", buffering=0) as file:
         head = file.read(HEAD)
     if head.startswith(_GZIP):
         try:
@@ -192,16 +204,33 @@ class _Rejoined(io.RawIOBase):
         return len(piece)
 
 
+def _rejoined(head: bytes, rest: IO[bytes]) -> IO[bytes]:
+    """Return a file from its beginning, of which some bytes have been read."""
+    if isinstance(rest, io.BytesIO):
+        rest.seek(0)
+        return rest
+    return io.BufferedReader(_Rejoined(head, rest))
+
+
+def _is_short(file: IO[bytes]) -> bool:
+    """Whether a file on the disk may be read in one go: asking for a block takes room for one."""
+    if not isinstance(getattr(file, "raw", None), io.FileIO):
+        return False
+    found = os.fstat(file.fileno())
+    return stat.S_ISREG(found.st_mode) and found.st_size <= BLOCK
+
+
 def _messages(file: IO[bytes], name: str, strict: bool | None = True) -> Iterator[bytes]:
     """Yield the messages of a file; what is none is refused, taken or, by None, left."""
     try:
+        if _is_short(file):
+            file = io.BytesIO(file.read())
         head = file.read(HEAD)
         if head.startswith(_GZIP):
-            whole = io.BufferedReader(_Rejoined(head, file))
-            file = io.BufferedReader(gzip.GzipFile(fileobj=whole))
+            file = io.BufferedReader(gzip.GzipFile(fileobj=_rejoined(head, file)))
             head = file.read(HEAD)
         if is_mbox(head):
-            yield from mbox_messages(io.BufferedReader(_Rejoined(head, file)))
+            yield from mbox_messages(_rejoined(head, file))
         elif is_message(head) or (strict is False and head):
             yield head + file.read(MAILBOX_MESSAGE_BYTES - len(head))
         elif strict and head:

@@ -12,6 +12,7 @@ from suffice.cli.mail.options import filter_argument, messages_argument, named_m
 from suffice.cli.terminal.options import json_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from suffice.mail.filter.message_identity import Letter
@@ -25,6 +26,8 @@ FAILED = 3
 """The exit code of a refusal then, which is bogofilter's too."""
 MANY = 50
 """Messages after which all counts are read into memory, rather than those of each message."""
+AT_ONCE, CHARACTERS = 64, 1 << 22
+"""Messages, and characters of them, that are judged together: what they share is looked up once."""
 REASONS = 6
 """Terms shown for each side."""
 
@@ -96,28 +99,58 @@ def _answer(
     """Print what is thought of each message; return the last verdict."""
     from suffice.errors import BadRows
     from suffice.mail.filter.database import refusals
-    from suffice.mail.filter.message_identity import letter_of
     from suffice.mail.filter.state import MailState
-    from suffice.mail.filter.verdicts import judged
+    from suffice.mail.filter.verdicts import judged_together
 
     found = held = None
+    done = 0
     with MailState(place) as state:
-        for number, (name, raw) in enumerate(named_messages(messages)):
-            if single and number:
-                raise BadRows(f"{messages[0]} holds several messages", hint="give it one")
-            letter = letter_of(raw)
-            if number == MANY:
+        for names, letters in _batches(messages, single=single):
+            if held is None and done >= MANY:
                 held = state.in_memory()
             if held is not None:
-                judgement = judged(held, letter)
+                judgements = judged_together(held, letters)
             else:
                 with refusals(place), state.at_once():
-                    judgement = judged(state, letter)
-            found = _verdict(judgement.probability, unsure)
-            _show(name, found, judgement, letter, as_json=as_json)
+                    judgements = judged_together(state, letters)
+            done += len(letters)
+            for name, letter, judgement in zip(names, letters, judgements, strict=True):
+                found = _verdict(judgement.probability, unsure)
+                _show(name, found, judgement, letter, as_json=as_json)
     if found is None:
         raise BadRows(f"there is no message in {' '.join(messages)}", hint="- is standard input")
     return found
+
+
+def _batches(
+    messages: tuple[str, ...], *, single: bool
+) -> Iterator[tuple[list[str], list[Letter]]]:
+    """Yield letters with their names: the first by itself, so that it is answered at once.
+
+    What was read before something was refused is answered as well.
+    """
+    from suffice.errors import BadRows
+    from suffice.mail.filter.message_identity import letter_of
+
+    names: list[str] = []
+    letters: list[Letter] = []
+    most, size = 1, 0
+    try:
+        for name, raw in named_messages(messages):
+            if single and most > 1:
+                raise BadRows(f"{messages[0]} holds several messages", hint="give it one")
+            names.append(name)
+            letters.append(letter_of(raw))
+            size += len(letters[-1].text)
+            if len(letters) == most or size > CHARACTERS:
+                yield names, letters
+                names, letters, most, size = [], [], AT_ONCE, 0
+    except Exception:
+        if letters:
+            yield names, letters
+        raise
+    if letters:
+        yield names, letters
 
 
 def _pass_on(place: Path, message: str, unsure: tuple[float, float]) -> str:
@@ -164,11 +197,12 @@ def _show(
     name: str, verdict: str, judgement: JudgedMessage, letter: Letter, *, as_json: bool
 ) -> None:
     from suffice.cli.terminal.messages import say
-    from suffice.cli.terminal.printed_rows import print_line
 
     spam, ham = judgement.reasons(letter, REASONS)
     rest = {"bytes": judgement.bytes, "prior": judgement.prior, "calibration": judgement.shift}
     if as_json:
+        from suffice.cli.terminal.printed_rows import print_line
+
         content = {
             "message": name, "verdict": verdict, "probability": judgement.probability,
             "log_odds": judgement.log_odds, "terms": float(judgement.weights.sum()), **rest,

@@ -48,7 +48,6 @@ def fit(
     """
     from suffice.cli.terminal.messages import ProgressLine, announce, note
     from suffice.cli.terminal.outputs import refuse_input, refuse_printing
-    from suffice.cli.terminal.printed_rows import print_json
     from suffice.mail.filter.build import write_filter
     from suffice.mail.mailboxes import files_of
     from suffice.storage.atomic_writes import check_place
@@ -75,6 +74,8 @@ def fit(
         note(f"{_messages(taken.both)} both in the ham and in the spam, and learned as ham")
     learned = dict(zip(("ham", "spam"), taken.learned, strict=True))
     if as_json:
+        from suffice.cli.terminal.printed_rows import print_json
+
         print_json({"filter": str(output), **learned, "twice": taken.twice, "both": taken.both})
     announce(f"{output}: {learned['ham']:,} ham and {learned['spam']:,} spam learned")
 

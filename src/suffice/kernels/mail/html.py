@@ -13,6 +13,7 @@ whatever it holds.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
@@ -53,15 +54,30 @@ PARTING: Final = frozenset(name[:KEY] for name in BLOCKS)
 KEPT_KEYS: Final = frozenset(name[:KEY] for name in KEPT)
 """and of the names of attributes that are kept."""
 
-_OPENING = re.compile(rb"<[A-Za-z!/?]")
-"""Where a tag begins."""
-_TAG = re.compile(rb"<([A-Za-z!/?][A-Za-z0-9]*+)([^<>]*+)>?+")
-"""A whole tag: its name, and its attributes."""
+_TAG = re.compile(rb"(<[A-Za-z!/?][^<>]*+>?+)")
+"""A whole tag: no tag holds the beginning of another one."""
+_PARTS = re.compile(rb"<([A-Za-z!/?][A-Za-z0-9]*+)([^<>]*+)")
+"""Its name, and its attributes."""
 _ENDS = {name: re.compile(b"</" + name, re.IGNORECASE) for name in UNREAD}
 """Where scripts and style sheets end."""
 _ATTRIBUTE = re.compile(rb"""(?<![\w-])([a-z-]++)\s*+=\s*+["']?+([^\s"']++)""")
 """An attribute and its value. No part of these patterns that repeats gives back what it has taken,
 so that no page takes long."""
+COMMENT: Final = b"<!--"
+"""How a comment begins,"""
+COMMENT_END: Final = b"-->"
+"""and how it ends."""
+USUAL_TAG: Final = 80
+"""Bytes up to which a tag is worth remembering: longer ones hardly come again."""
+
+
+@functools.lru_cache(maxsize=8)
+def _hiding(sought: frozenset[bytes]) -> re.Pattern[bytes]:
+    """Return what finds the beginning of a comment, and the tags after which nothing is shown."""
+    names = b"".join(
+        b"|<(" + name + b")(?![A-Za-z0-9])[^<>]*+>?+" for name in UNREAD if name in sought
+    )
+    return re.compile(COMMENT + names, re.IGNORECASE)
 
 
 # A stranger who sends one large message should not make anyone wait for a compiler.
@@ -74,39 +90,57 @@ def page_text(page: bytes, most: int = FACTS) -> tuple[bytes, bytes]:
     """
     pieces: list[bytes] = []
     facts: dict[bytes, None] = {}
-    sought = {b"-->", *UNREAD}
+    sought = {COMMENT_END, *UNREAD}
     place = 0
-    while (opening := _OPENING.search(page, place)) is not None:
-        start = opening.start()
-        pieces.append(page[place:start])
-        if page.startswith(b"<!--", start):
-            end = page.find(b"-->", start + 2) if b"-->" in sought else -1  # <!--> is whole
-            place = end + 3
+    while (hiding := _hiding(frozenset(sought)).search(page, place)) is not None:
+        start = hiding.start()
+        if hiding[0] == COMMENT:
+            _read(page[place:start], pieces, facts, most)
+            end = page.find(COMMENT_END, start + 2) if COMMENT_END in sought else -1
+            place = end + len(COMMENT_END)  # <!--> is whole
             if end < 0:
-                sought.discard(b"-->")
-                place = start + 4
+                sought.discard(COMMENT_END)
+                place = start + len(COMMENT)
             continue
-        tag = _TAG.match(page, start)
-        assert tag is not None  # what opens a tag is one, however it goes on
-        place = tag.end()
-        name = tag[1].lower()
-        if name.lstrip(b"/")[:KEY] in PARTING:
-            pieces.append(b" ")
-        if name[0] >= 0x61:
-            _note(facts, name[:NAME], most)
-            for key, value in _ATTRIBUTE.findall(tag[2].lower()) if b"=" in tag[2] else ():
-                if key[:KEY] in KEPT_KEYS:
-                    _note(facts, key[:NAME] + b"=" + value[:VALUE], most)
-        if name in sought:
-            ended = _ENDS[name].search(page, place)
-            if ended is None:
-                sought.discard(name)
-            else:
-                place = ended.start()
-    pieces.append(page[place:])
+        place, before = hiding.end(), place
+        _read(page[before:place], pieces, facts, most)
+        name = hiding[hiding.lastindex or 0].lower()
+        ended = _ENDS[name].search(page, place)
+        if ended is None:
+            sought.discard(name)
+        else:
+            place = ended.start()
+    _read(page[place:], pieces, facts, most)
     return b"".join(pieces), b"".join(fact + b"\n" for fact in facts)
 
 
-def _note(facts: dict[bytes, None], fact: bytes, most: int) -> None:
-    if len(facts) < most:
-        facts[fact] = None
+def _read(page: bytes, pieces: list[bytes], facts: dict[bytes, None], most: int) -> None:
+    """Read what is shown of a page: its text without the tags, and what each tag says, once."""
+    parts = _TAG.split(page)
+    if len(parts) > 1:
+        shown = {}
+        for tag in dict.fromkeys(parts[1::2]):
+            shown[tag], said = _known_tag(tag) if len(tag) <= USUAL_TAG else _tag(tag)
+            for fact in said:
+                if len(facts) < most:
+                    facts[fact] = None
+        parts[1::2] = map(shown.__getitem__, parts[1::2])
+    pieces += parts
+
+
+def _tag(tag: bytes) -> tuple[bytes, list[bytes]]:
+    """Return what is seen of a tag, and its facts."""
+    parts = _PARTS.match(tag)
+    assert parts is not None  # what opens a tag is one, however it goes on
+    name = parts[1].lower()
+    facts = []
+    if name[0] >= 0x61:
+        facts.append(name[:NAME])
+        for key, value in _ATTRIBUTE.findall(parts[2].lower()) if b"=" in parts[2] else ():
+            if key[:KEY] in KEPT_KEYS:
+                facts.append(key[:NAME] + b"=" + value[:VALUE])
+    return b" " if name.lstrip(b"/")[:KEY] in PARTING else b"", facts
+
+
+_known_tag = functools.lru_cache(maxsize=8192)(_tag)
+"""The same of tags of usual length, most of which are met again."""

@@ -15,6 +15,7 @@ from suffice.errors import BadFile, BadRows, FileInUse
 from suffice.mail.filter.calibration import (
     calibration_of,
     documents_of,
+    estimated,
     learner,
     statistics_of,
     stored_counts,
@@ -112,7 +113,8 @@ def merge_filters(path: str | Path, filters: Sequence[str | Path]) -> tuple[Filt
 
 def _fill(connection: sqlite3.Connection, total: TextStatistics) -> FilterSummary:
     """Put statistics into a file that has nothing but what was seen."""
-    terms, ngrams = stored_counts(total)
+    model = estimated(total)
+    terms, ngrams = stored_counts(total, model)
     CountStore(connection, TERMS).add(terms)
     CountStore(connection, NGRAMS).add(ngrams)
     write_sample(connection, total.sample)
@@ -120,7 +122,7 @@ def _fill(connection: sqlite3.Connection, total: TextStatistics) -> FilterSummar
     rows = {label: (told, learned) for label, told, learned in connection.execute(query)}
     told, learned = ([rows.get(code, (0, 0))[i] for code in range(2)] for i in range(2))
     totals = terms.counts.sum(axis=0).tolist()
-    smoothing, factors, shifts = calibration_of(total)
+    smoothing, factors, shifts = calibration_of(model)
     changes = sum(learned)
     calibrated = changes if min(learned) else 0  # what is not calibrated yet will be
     summary = FilterSummary(

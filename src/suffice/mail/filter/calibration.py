@@ -15,7 +15,7 @@ from suffice.mail.filter.summary import LABELS
 from suffice.models.text.documents import Documents
 from suffice.models.text.language import Language
 from suffice.models.text.learner import TextLearner
-from suffice.models.text.terms import Terms
+from suffice.models.text.terms import TermIndex, Terms
 from suffice.models.text.witten_bell import levels_of
 from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.by_class import ByClass
@@ -42,11 +42,17 @@ def learner() -> TextLearner:
     return TextLearner(Terms("boolean", TOKENS), Language(ORDER, LIMIT))
 
 
-def calibration_of(statistics: TextStatistics) -> tuple[float, Pair, Pair]:
+def calibration_of(model: TextModel | None) -> tuple[float, Pair, Pair]:
     """Return α, the factors and the shifts; of a single class there is nothing to calibrate."""
-    if len(statistics.labels) < 2:
+    if model is None or model.calibration is None:
         return 1.0, (1.0, 1.0), (0.0, 0.0)
-    return _numbers(learner().estimate(statistics))
+    factors, shifts = model.calibration.factors.tolist(), model.calibration.shifts.tolist()
+    return model.smoothing, (factors[0], factors[1]), (shifts[0], shifts[1])
+
+
+def estimated(statistics: TextStatistics) -> TextModel | None:
+    """Return the model of a filter, calibrated; None without both classes."""
+    return learner().estimate(statistics) if len(statistics.labels) == len(LABELS) else None
 
 
 def calibrate(state: MailState) -> None:
@@ -60,7 +66,7 @@ def calibrate(state: MailState) -> None:
             statistics = None if summary.missing else statistics_of(state)
         if statistics is None:
             return
-        smoothing, factors, shifts = calibration_of(statistics)
+        smoothing, factors, shifts = calibration_of(estimated(statistics))
         with state.changing():
             now = state.summary
             if _calibration(now) == _calibration(summary):
@@ -95,12 +101,6 @@ def model_of(state: MailState) -> tuple[TextModel, TextStatistics]:
 
 def _calibration(summary: FilterSummary) -> tuple[object, ...]:
     return summary.smoothing, summary.factors, summary.shifts, summary.calibrated
-
-
-def _numbers(model: TextModel) -> tuple[float, Pair, Pair]:
-    assert model.calibration is not None
-    factors, shifts = model.calibration.factors.tolist(), model.calibration.shifts.tolist()
-    return model.smoothing, (factors[0], factors[1]), (shifts[0], shifts[1])
 
 
 MIDDLE = 1 << 63
@@ -169,20 +169,26 @@ def read_sample(connection: sqlite3.Connection, limit: int) -> RowSample:
     return RowSample(rows, limit)
 
 
-def stored_counts(statistics: TextStatistics) -> tuple[Entries, Entries]:
-    """Return the counts of terms, and those of n-grams of every length, as a filter holds them."""
+def stored_counts(
+    statistics: TextStatistics, model: TextModel | None = None
+) -> tuple[Entries, Entries]:
+    """Return the counts of terms, and those of n-grams of every length, as a filter holds them.
+
+    A model of these statistics has them side by side already.
+    """
     assert statistics.terms is not None
     assert statistics.ngrams is not None
-    terms = Entries.empty()
-    for code, label in enumerate(LABELS):
-        group = statistics.terms.groups.get(label)
-        if group is not None:
-            terms = terms + Entries.of_class(group.keys, group.counts.astype(np.int64), code)
-    groups = [statistics.ngrams.groups.get(label, NgramCounts.empty(ORDER)) for label in LABELS]
-    levels = levels_of(groups)[1:]
-    keys = np.concatenate([leveled(level.keys, m) for m, level in enumerate(levels, 1)])
-    counts = np.concatenate([level.counts for level in levels]).astype(np.int64)
-    return terms, Entries.of(keys, counts)
+    if model is not None and model.terms is not None and model.language is not None:
+        index, levels = model.terms.index, model.language.levels
+    else:
+        found = statistics.terms.groups, statistics.ngrams.groups
+        index = TermIndex.of([found[0].get(label, TermCounts.empty()) for label in LABELS])
+        levels = levels_of([found[1].get(label, NgramCounts.empty(ORDER)) for label in LABELS])
+    terms = np.zeros((index.width, len(LABELS)), dtype=np.int64)
+    terms[np.repeat(np.arange(index.width), np.diff(index.starts)), index.classes] = index.counts
+    keys = np.concatenate([leveled(level.keys, m) for m, level in enumerate(levels) if m])
+    counts = np.concatenate([level.counts for level in levels[1:]]).astype(np.int64)
+    return Entries(index.keys, terms), Entries.of(keys, counts)
 
 
 def statistics_of(state: MailState) -> TextStatistics:

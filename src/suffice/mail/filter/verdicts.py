@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.kernels.ngrams.texts import SYMBOLS, mask
-from suffice.kernels.tokens.term_hash import term_hash
+from suffice.kernels.ngrams.counts import distinct, distinct_of_sorted, ngram_keys
+from suffice.kernels.ngrams.texts import BITS, SYMBOLS, Texts, mask
+from suffice.kernels.tokens.hashes import terms_of_documents
 from suffice.mail.filter.count_store import Damage
 from suffice.mail.filter.database import refusals
-from suffice.mail.filter.message_identity import ORDER, TOKENS, leveled
+from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS, leveled
 from suffice.mail.filter.summary import HAM, SPAM
+from suffice.models.text.counting import term_hashes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from suffice.mail.filter.count_store import CountStore, Entries, Keys
@@ -84,6 +89,13 @@ def judged(
     state: MailState | HeldState, letter: Letter, summary: FilterSummary | None = None
 ) -> JudgedMessage:
     """Return what a filter says about a letter."""
+    return judged_together(state, [letter], summary)[0]
+
+
+def judged_together(
+    state: MailState | HeldState, letters: Sequence[Letter], summary: FilterSummary | None = None
+) -> list[JudgedMessage]:
+    """Return what a filter says about each of some letters; what they share is looked up once."""
     held = state.summary if summary is None else summary
     if held.missing is not None:
         raise BadFile(
@@ -91,8 +103,15 @@ def judged(
             hint=f"suffice mail correct … --{held.missing} teaches it some",
         )
     with refusals(state.path):
-        keys, each, difference = _terms(state.terms, letter, held)
-        language, length = _language(state.ngrams, letter)
+        terms = _terms(state.terms, letters, held)
+        languages = _languages(state.ngrams, letters)
+    return [_judgement(*said, *heard, held) for said, heard in zip(terms, languages, strict=True)]
+
+
+def _judgement(
+    keys: Keys, each: Floats, language: float, length: int, held: FilterSummary
+) -> JudgedMessage:
+    difference = float(each.sum())
     known = len(keys)
     scale = held.factors[0] / math.sqrt(max(known, 1))
     weights = scale * each
@@ -105,66 +124,90 @@ def judged(
 
 
 def _terms(
-    store: CountStore | Entries, letter: Letter, held: FilterSummary
-) -> tuple[Keys, Floats, float]:
-    """Return the terms that were ever learned, what each says for spam, and the sum of that."""
-    every = letter.terms()
+    store: CountStore | Entries, letters: Sequence[Letter], held: FilterSummary
+) -> list[tuple[Keys, Floats]]:
+    """Return the terms of each letter that were ever learned, and what each says for spam."""
+    hashed = term_hashes([letter.text for letter in letters], TOKENS, boolean=True)
+    every, places = np.unique(hashed.hashes, return_inverse=True)
     found = store.of_keys(every)
     if (found < 0).any():
         raise Damage("some counts of terms are negative")
-    kept = found.any(axis=1)
-    keys, counts = every[kept], found[kept]
+    kept = (found[:, HAM] > 0) | (found[:, SPAM] > 0)
     alpha = held.smoothing
-    seen = np.log1p(counts / alpha)
+    seen = np.log1p(found / alpha)
     spread = [math.log(total + alpha * held.width) if held.width else 0.0 for total in held.totals]
     each: Floats = seen[:, SPAM] - seen[:, HAM] + (spread[HAM] - spread[SPAM])
-    return keys, each, float(each.sum())
+    said = []
+    for start, stop in pairwise(hashed.indptr.tolist()):
+        own = places[start:stop]
+        own = own[kept[own]]
+        said.append((every[own], each[own]))
+    return said
 
 
-def _language(store: CountStore | Entries, letter: Letter) -> tuple[float, int]:
+def _languages(store: CountStore | Entries, letters: Sequence[Letter]) -> list[tuple[float, int]]:
     """Return log p(bytes | spam) - log p(bytes | ham) by Witten and Bell, and how many symbols.
 
     All n-grams after the same context lie side by side: c and T of the context are sums of these.
     """
-    keys = letter.ngrams()
-    if not len(keys):
-        return 0.0, 0
-    low = np.full((len(keys), 2), 1.0 / SYMBOLS)
-    contexts = [leveled(keys, m) & np.uint64(~mask(1) & (1 << 64) - 1) for m in range(1, ORDER + 1)]
-    lows = [np.unique(some, return_inverse=True) for some in contexts]
-    starts = np.concatenate([some for some, _ in lows])
-    nearby = store.within(starts, starts | np.uint64(mask(1)))
+    texts = Texts.of([letter.start for letter in letters], LIMIT)
+    longest, place = distinct(ngram_keys.plain(texts, ORDER), BITS * ORDER)
+    # The n-grams of m symbols, each once, and of those that are a symbol longer, how they end.
+    levels = [longest]
+    endings: list[NDArray[np.intp]] = []
+    for m in range(ORDER - 1, 0, -1):
+        shorter, ending = distinct(levels[0] & np.uint64(mask(m)), BITS * m)
+        levels.insert(0, shorter)
+        endings.insert(0, ending)
+    keys = [leveled(level, m) for m, level in enumerate(levels, 1)]
+    last = np.uint64(mask(1))
+    contexts = [distinct_of_sorted(some & ~last) for some in keys]
+    starts = np.concatenate([some for some, _ in contexts])
+    nearby = store.within(starts, starts | last)
     if (nearby.counts < 0).any():
         raise Damage("some counts of n-grams are negative")
     edges = (
         np.searchsorted(nearby.keys, starts),
-        np.searchsorted(nearby.keys, starts | np.uint64(mask(1)), side="right"),
+        np.searchsorted(nearby.keys, starts | last, side="right"),
     )
     counted, different = (
         np.concatenate([np.zeros((1, 2), dtype=np.int64), np.cumsum(values, axis=0)])
         for values in (nearby.counts, nearby.counts > 0)
     )
+    after_all = counted[edges[1]] - counted[edges[0]]
+    successors_all = different[edges[1]] - different[edges[0]]
     before = 0
-    for m, (some, inverse) in enumerate(lows, 1):
-        place = before + inverse
+    low = np.full((len(keys[0]), 2), 1.0 / SYMBOLS)
+    for m, (some, inverse) in enumerate(contexts):
+        if m:
+            low = low[endings[m - 1]]
+        after, successors = after_all[before + inverse], successors_all[before + inverse]
         before += len(some)
-        after = counted[edges[1][place]] - counted[edges[0][place]]
-        successors = different[edges[1][place]] - different[edges[0][place]]
-        here = nearby.of_keys(leveled(keys, m))
         total = after + successors
+        here = nearby.of_keys(keys[m])
         np.divide(here + successors * low, total, out=low, where=successors > 0)
         np.maximum(low, SMALLEST, out=low)
-    logs = np.log(low).sum(axis=0)
-    return float(logs[SPAM] - logs[HAM]), len(keys)
+    logs = np.log(low)[place]
+    found = []
+    for stop, length in zip(np.cumsum(texts.lengths).tolist(), texts.lengths.tolist(), strict=True):
+        ham, spam = logs[stop - length : stop].sum(axis=0).tolist()
+        found.append((spam - ham, length))
+    return found
 
 
 def _names(letter: Letter, asked: set[int]) -> dict[int, str]:
     """Return the texts of terms, by their numbers."""
+    blocks = terms_of_documents([letter.text], TOKENS.ngrams, TOKENS.lower)
+    numbers = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in blocks)])
+    wanted = np.isin(numbers, np.array(sorted(asked), dtype=np.uint64))
+    words = TOKENS.words_of(letter.text)
+    # Terms come in the order of their last words, the shortest first.
+    least, most = TOKENS.ngrams
+    sizes = np.maximum(np.minimum(np.arange(1, len(words) + 1), most) - least + 1, 0)
+    ends = np.cumsum(sizes)
     names: dict[int, str] = {}
-    for term in dict.fromkeys(TOKENS.tokens_of(letter.text)):
-        number = term_hash(term)
-        if number in asked:
-            names[number] = term
-            if len(names) == len(asked):
-                break
+    for i in np.flatnonzero(wanted).tolist():
+        last = int(np.searchsorted(ends, i, side="right"))
+        length = least + i - int(ends[last] - sizes[last])
+        names.setdefault(int(numbers[i]), " ".join(words[last + 1 - length : last + 1]))
     return names

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadSetting, ForgettingUnseen
-from suffice.linear_algebra import normalized
-from suffice.models.gaussian.learner import log_priors_of
-from suffice.models.text.calibration import Calibration, fitted
-from suffice.models.text.documents import Documents
+from suffice.models.text.calibration import Calibration
 from suffice.models.text.language import Language
+from suffice.models.text.left_out_documents import LeftOutDocuments
 from suffice.models.text.model import TextModel
 from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.algebra import exceeds
@@ -26,6 +24,7 @@ from suffice.statistics.text_statistics import TextStatistics
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from suffice.models.text.documents import Documents
     from suffice.models.text.terms import TermLaws, Terms
     from suffice.rows import FloatArray, IntArray, Label
 
@@ -43,6 +42,7 @@ DECADES = 2.0
 class TextLearner:
     """One or two event models of texts, how terms are smoothed, and whether to calibrate.
 
+    >>> from suffice.models.text.documents import Documents
     >>> from suffice.models.text.terms import Terms
     >>> learner = TextLearner(Terms("boolean"), None)
     >>> documents = Documents.of(["cheap pills", "cheap watches", "see you", "you there?"])
@@ -151,11 +151,15 @@ class TextLearner:
             terms = self.terms.estimate([statistics.terms.groups[label] for label in labels])
         if self.language is not None and statistics.ngrams is not None:
             language = self.language.estimate([statistics.ngrams.groups[label] for label in labels])
-        held = _HeldOut.of(statistics.sample, labels, text_log_priors(weights, labels, None))
+        held = LeftOutDocuments.of(
+            statistics.sample, labels, text_log_priors(weights, labels, None)
+        )
         smoothing = 1.0 if self.smoothing == HELD_OUT else float(self.smoothing)
         scores: list[FloatArray] = []
         lengths: list[FloatArray] = []
         if terms is not None and held is not None:
+            if language is not None and held.are_long:
+                held = held.telling(terms)
             smoothing, found = self._smoothed(terms, held)
             scores.append(found[0])
             lengths.append(found[1])
@@ -171,7 +175,7 @@ class TextLearner:
         return TextModel(labels, log_priors, weights, terms, smoothing, language, calibration)
 
     def _smoothed(
-        self, terms: TermLaws, held: _HeldOut
+        self, terms: TermLaws, held: LeftOutDocuments
     ) -> tuple[float, tuple[FloatArray, FloatArray]]:
         """Return α of the least log-loss of held-out documents, with their scores and lengths."""
         left_out = terms.left_out(held.documents.texts, held.codes, held.weights)
@@ -183,48 +187,11 @@ class TextLearner:
             scores = left_out.at(alpha)
             loss = held.fitted([scores], [lengths])[1] if self.calibrated else held.loss(scores)
             # Of a few documents all may be right at every α: then Laplace's is as good as any.
-            loss += 0.5 * (np.log10(alpha) / DECADES) ** 2 / held.weights.sum()
+            loss += 0.5 * (np.log10(alpha) / DECADES) ** 2 / held.counted.sum()
             if best is None or loss < best[0]:
                 best = loss, alpha, scores
         assert best is not None
         return best[1], (best[2], lengths)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _HeldOut:
-    """Documents of the sample, to be judged by what all others say."""
-
-    documents: Documents
-    codes: IntArray
-    weights: FloatArray
-    log_priors: FloatArray
-
-    @classmethod
-    def of(
-        cls, sample: RowSample, labels: Sequence[Label], log_priors: FloatArray
-    ) -> _HeldOut | None:
-        if not sample.rows or len(labels) < 2:
-            return None
-        rows = [sample.rows[h] for h in sorted(sample.rows)]
-        places = {label: code for code, label in enumerate(labels)}
-        return cls(
-            Documents(
-                [row.cells[0] for row in rows], [row.cells[1].encode("latin-1") for row in rows]
-            ),
-            np.array([places[row.label] for row in rows], dtype=np.intp),
-            np.array([row.weight for row in rows]),
-            log_priors,
-        )
-
-    def loss(self, scores: FloatArray) -> float:
-        """Return the mean log-loss of scores that are taken at their word."""
-        found = normalized(self.log_priors + scores)[np.arange(len(self.codes)), self.codes]
-        return -float(np.average(found, weights=self.weights))
-
-    def fitted(
-        self, scores: list[FloatArray], lengths: list[FloatArray]
-    ) -> tuple[Calibration, float]:
-        return fitted(self.log_priors, scores, lengths, self.codes, self.weights)
 
 
 def _by_class(
@@ -245,6 +212,8 @@ def text_log_priors(
 ) -> FloatArray:
     """Return the logarithms of the priors that are given, or of the class frequencies."""
     if priors is not None:
+        from suffice.models.gaussian.learner import log_priors_of  # heavy, and rarely needed
+
         return log_priors_of(priors, tuple(labels))
     found: FloatArray = np.log(weights / weights.sum())
     return found
