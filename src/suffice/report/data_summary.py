@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
+
+    from numpy.typing import NDArray
 
     from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation import LabelledRows
@@ -84,7 +86,11 @@ def column_names(rows: LabelledRows) -> tuple[str, ...]:
 
 
 def _column(
-    called: str, kind: str, cells: Any, colours: ClassColours | None, spelling: Spelling | None
+    called: str,
+    kind: str,
+    cells: NDArray[np.generic],
+    colours: ClassColours | None,
+    spelling: Spelling | None,
 ) -> ColumnGlance:
     if kind in (BOOLEAN, CATEGORY):
         every = cells.tolist()

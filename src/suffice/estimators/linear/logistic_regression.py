@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.columns.design import Design
+    from suffice.learning.learned import Learned
     from suffice.learning.learners.logistic import LearnedLogistic
     from suffice.learning.results import SeparatedClasses
     from suffice.models.linear.form import LinearForm
@@ -166,7 +167,7 @@ class LogisticRegression(LinearClassifier):
         self.take_notes(TableNotes(filled=filled))
         return self
 
-    def _become(self, learned: Any) -> None:
+    def _become(self, learned: Learned) -> None:
         """Take rows as they come: columns that say where cells were blank are added here."""
         super()._become(learned)
         if learned.notes is not None and learned.notes.filled is not None:

@@ -20,6 +20,7 @@ from suffice.statistics import ByClass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from suffice.columns import Columns
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
@@ -84,7 +85,7 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         return hidden.fit(learned.statistics)
 
     def of_classes(
-        self, columns: Any, statistics: ByClass[Any], frame: str | None
+        self, columns: Columns, statistics: ByClass[Any], frame: str | None
     ) -> LearnedColumns:
         """Return the statistics of classes, which are numbered, as what was learned."""
         return self.keeping(columns, statistics, NUMBERS, "integers", frame)

@@ -144,7 +144,7 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
         """Read labelled rows of numbers."""
         return read_batch(X, y, weights, partial(self._coded, known))
 
-    def _coded(self, known: Any, table: Table) -> tuple[Columns, object]:
+    def _coded(self, known: Learned | None, table: Table) -> tuple[Columns, object]:
         columns = Columns.infer(table) if known is None else known.columns
         other = [one.name for one in columns.columns if one.kind == CATEGORY]
         if other:

@@ -8,7 +8,7 @@ that judges each fold by the others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -194,7 +194,7 @@ def _losses(joint: FloatArray, codes: IntArray) -> FloatArray:
 def _held_out(
     table: Table,
     column: int,
-    family: Any,
+    family: ColumnFamily,
     codes: IntArray,
     size: int,
     weights: FloatArray | None,

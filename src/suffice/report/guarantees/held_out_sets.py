@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.evaluation import Comparison
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray
 
 COVERAGES = (0.8, 0.9, 0.95)
 """What is asked of sets on the page; the middle one class by class."""
@@ -88,7 +88,7 @@ def held_out_sets(comparison: Comparison, model: str) -> HeldOutSets | None:
     return HeldOutSets(model, tuple(found), own)
 
 
-def _p_values(log_posterior: FloatArray, codes: Any, weights: FloatArray) -> FloatArray:
+def _p_values(log_posterior: FloatArray, codes: IntArray, weights: FloatArray) -> FloatArray:
     """Return for every row and class (n, k) the share of rows that are at least as strange."""
     scores = -log_posterior
     own = scores[np.arange(len(codes)), codes]
