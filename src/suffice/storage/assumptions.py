@@ -93,6 +93,15 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     if "mixture" in stored.state:
         form = stored.state["mixture"].form
     words = FORMS
+    if "mixture" in stored.state:
+        from suffice.models.mixture.factored.factor_forms import factors_of, is_one
+
+        count = factors_of(form)
+        if count is not None:
+            many = "1 factor" if count == 1 else f"{count} factors"
+            whose = "the same in all classes" if is_one(form) else "in each class its own"
+            covariance = f"covariances come from {many} and a variance of each column, {whose}"
+            return ["the rows of each class are normal", covariance]
     if form not in FORMS:  # who has one of our words need not load the letters
         from suffice.models.gaussian.forms import IN_WORDS, SPOKEN
 

@@ -42,7 +42,14 @@ SETTINGS = {
         "unlabelled",
     ),
     "logistic": ("penalty", "l1_ratio", "correction"),
-    "mixture-discriminant": ("components", "covariance", "shared", "criterion", "priors"),
+    "mixture-discriminant": (
+        "components",
+        "covariance",
+        "shared",
+        "criterion",
+        "factors",
+        "priors",
+    ),
     "text": ("smoothing", "priors", "unlabelled"),
 }
 """The settings that each model takes."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
+    NumberOr,
     columns_options,
     force_option,
     json_option,
@@ -77,6 +78,11 @@ class ClusterNumber(ParamType):
     f"({', '.join(SPOKEN.values())}), or auto: the best of all.",
 )  # fmt: skip
 @click.option(
+    "--factors", metavar="N", type=NumberOr("auto", whole=True),
+    help="Explain the covariances of normal clusters by N common factors, for many columns; auto "
+    "chooses how many.  [default: none]",
+)  # fmt: skip
+@click.option(
     "--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True,
     help="The criterion for choosing number and form; icl prefers clusters that do not overlap.",
 )  # fmt: skip
@@ -93,6 +99,7 @@ def cluster(
     components: object,
     model: str,
     covariance: str,
+    factors: int | str | None,
     criterion: Criterion,
     output: Path | None,
     force: bool,
@@ -127,7 +134,8 @@ def cluster(
     check_model_place(place, tables, force=force, as_json=as_json)
     found = cluster_rows(
         list(tables), CommandHooks(), reading=reading, components=components,
-        model=model, covariance=covariance, criterion=criterion, drop=drop, seed=seed,
+        model=model, covariance=covariance, factors=factors, criterion=criterion, drop=drop,
+        seed=seed,
     )  # fmt: skip
     with changing(place, wait):
         save(place, found.saved)

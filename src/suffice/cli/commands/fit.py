@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
+    NumberOr,
     columns_options,
     force_option,
     json_option,
@@ -34,27 +35,6 @@ else:
 
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
 """What `--covariance` may be, besides three letters."""
-
-
-class NumberOr(ParamType):
-    """A number, or a word that lets the data decide."""
-
-    name = "number"
-
-    def __init__(self, *words: str, whole: bool = False) -> None:
-        self.words = words
-        self.whole = whole
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> object:
-        """Return a number, or one of the words."""
-        if value in self.words:
-            return value
-        try:
-            return int(value) if self.whole else float(value)
-        except ValueError:
-            kind = "a whole number" if self.whole else "a number"
-            others = ", ".join((kind, *self.words[:-1]))
-            self.fail(f"{value!r} must be {others} or {self.words[-1]}", param, ctx)
 
 
 class ModelName(click.Choice[str]):
@@ -134,7 +114,8 @@ class Priors(ParamType):
 )  # fmt: skip
 @click.option(
     "--factors", metavar="N", type=NumberOr("auto", whole=True),
-    help="gda, qda: explain the covariances by N common factors, for many columns and few rows; "
+    help="gda, qda, mixture-discriminant: explain the covariances by N common factors, for many "
+    "columns and few rows; "
     "auto chooses how many.  [default: none]",
 )  # fmt: skip
 @click.option(

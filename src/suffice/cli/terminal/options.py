@@ -34,6 +34,33 @@ LONGEST_DECLARATIONS = 1 << 24
 """Bytes of a file of declarations: a hundred thousand columns with long names have fewer."""
 
 
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # before 8.4 it takes no parameters
+
+
+class NumberOr(ParamType):
+    """A number, or a word that lets the data decide."""
+
+    name = "number"
+
+    def __init__(self, *words: str, whole: bool = False) -> None:
+        self.words = words
+        self.whole = whole
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> object:
+        """Return a number, or one of the words."""
+        if value in self.words:
+            return value
+        try:
+            return int(value) if self.whole else float(value)
+        except ValueError:
+            kind = "a whole number" if self.whole else "a number"
+            others = ", ".join((kind, *self.words[:-1]))
+            self.fail(f"{value!r} must be {others} or {self.words[-1]}", param, ctx)
+
+
 def model_argument(name: str = "model") -> Decorator:
     """Return the argument that names a model file."""
     return click.argument(

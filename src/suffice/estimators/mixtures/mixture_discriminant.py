@@ -52,6 +52,10 @@ class MixtureDiscriminant(StatisticsClassifier):
         By what "auto" chooses numbers of components: "left-out" is the log-loss of rows that are
         left out by five folds, classes being fitted anew without them; it takes five times as long.
         The form is chosen by BIC in either case.
+    factors : int or "auto", optional
+        Covariances explained by so many common factors and a variance of each column's own, for
+        many columns: of each component its own ("per-class"), one for all ("shared"), or the
+        better of both ("auto"). "auto" factors: 0 to 4, by BIC.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class MixtureDiscriminant(StatisticsClassifier):
         max_iter: int = 1000,
         random_state: int = 0,
         criterion: Literal["bic", "left-out"] = "bic",
+        factors: int | Literal["auto"] | None = None,
     ) -> None:
         self.components = components
         self.covariance = covariance
@@ -111,6 +116,7 @@ class MixtureDiscriminant(StatisticsClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.criterion = criterion
+        self.factors = factors
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # type: ignore[override]
         """Learn from rows (n, d) and labels (n,), forgetting everything learned before.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
+from suffice.models.mixture.factored.factor_forms import check_factors, factor_forms
 from suffice.models.mixture.fitting import MOST_COMPONENTS, MixtureSettings, forms_to_try
 
 if TYPE_CHECKING:
@@ -65,7 +66,12 @@ def read_settings(
     components = numbers_to_try(estimator.components, size)
     if start is not None:
         components = (start.shape[1],)
-    forms = forms_to_try(estimator.covariance, size, width)
+    check_factors(estimator.factors, estimator.covariance)
+    if estimator.factors is None:
+        forms = forms_to_try(estimator.covariance, size, width)
+    else:
+        known = MANY if survey is None else width
+        forms = factor_forms(estimator.factors, estimator.covariance, known)
     if estimator.criterion not in CRITERIA:
         raise BadSetting(
             f"criterion={estimator.criterion!r} is not known", hint='choose "bic" or "icl"'

@@ -24,6 +24,7 @@ from suffice.learning.learners.mixture_answers import (
 )
 from suffice.models.gaussian.learner import checked_log_priors
 from suffice.models.mixture.classes import MOST_SUBCLASSES, RowsByClass, fit_classes
+from suffice.models.mixture.factored.factor_forms import check_factors, factor_forms
 from suffice.models.mixture.fitting import MixtureSettings, forms_to_try
 from suffice.rows import CATEGORY
 
@@ -58,9 +59,10 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
     max_iter: int = 1000
     random_state: Any = 0
     criterion: str = "bic"
+    factors: Any = None
 
     name: ClassVar[str] = "MixtureDiscriminant"
-    later_settings: ClassVar[Mapping[str, object]] = {"criterion": "bic"}
+    later_settings: ClassVar[Mapping[str, object]] = {"criterion": "bic", "factors": None}
     adds_up: ClassVar[bool] = False
     without: ClassVar[frozenset[str]] = frozenset(
         ("estimate_priors", "forget", "gone_with", "statistics_", "vouch")
@@ -80,6 +82,7 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
     def check(self) -> None:
         """Refuse settings that have no meaning, before any row is read."""
         forms_to_try(self.covariance, 1 << 40, 2)
+        check_factors(self.factors, self.covariance)
         if isinstance(self.components, Mapping):
             for label, number in self.components.items():
                 _whole(f"components[{label!r}]", number, 1)
@@ -123,6 +126,12 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
                 hint=f"the classes are {listed(map(repr, labels))}; a class that is not named "
                 "has one component",
             )
+
+    def forms(self, width: int) -> Any:
+        """Return the forms to try, of factors where they are asked for; or "auto"."""
+        if self.factors is None:
+            return self.covariance
+        return factor_forms(self.factors, self.covariance, width)
 
     @property
     def settings_of_mixtures(self) -> MixtureSettings:
@@ -171,20 +180,18 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
         _refuse_infinite(batch)
         labels = tuple(batch.labels)
         rows = RowsByClass.of(batch.rows, batch.codes, len(labels), batch.weights)
-        settings = self.settings_of_mixtures
+        settings, forms = self.settings_of_mixtures, self.forms(batch.rows.shape[1])
         self.check_named(labels)
         numbers = self.numbers(labels, [len(one.sample.rows) for one in rows.surveys])
         if self.criterion == LEFT_OUT and max(len(one) for one in numbers) > 1:
             from suffice.models.mixture.numbers.left_out import left_out_numbers
 
             numbers = left_out_numbers(
-                batch.rows, batch.codes, batch.weights, labels, numbers, self.covariance, settings,
+                batch.rows, batch.codes, batch.weights, labels, numbers, forms, settings,
                 shared=bool(self.shared),
                 log_priors=None if self.priors is None else checked_log_priors(self.priors, labels),
             )  # fmt: skip
-        found = fit_classes(
-            rows, labels, numbers, self.covariance, settings, shared=bool(self.shared)
-        )
+        found = fit_classes(rows, labels, numbers, forms, settings, shared=bool(self.shared))
         return KeptMixtures.of(labels, np.array([part.weight for part in rows.parts]), found)
 
     def estimate(self, learned: Learned[Any, MixturesFit]) -> MixturesFit:
@@ -212,18 +219,18 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
         dtype, kind = batch.classes.dtype, label_kind(batch.classes)
         return self.keeping(batch.columns, found, dtype, kind, batch.frame)
 
-    def class_settings(self) -> ClassSettings:
-        """Return how the classes of a stream are fitted."""
+    def class_settings(self, width: int) -> ClassSettings:
+        """Return how the classes of a stream of so many columns are fitted."""
         from suffice.models.mixture.streams.class_streams import ClassSettings
 
         return ClassSettings(
-            self.numbers, self.covariance, self.settings_of_mixtures, bool(self.shared)
+            self.numbers, self.forms(width), self.settings_of_mixtures, bool(self.shared)
         )
 
     def streamed(self, streams: ClassStreams, batch: LabelledBatch) -> StreamedMixtures:
         """Return what a stream has come to when the rows of a batch have gone by."""
         _refuse_infinite(batch)
-        asked = self.class_settings()
+        asked = self.class_settings(batch.rows.shape[1])
         more = streams.after(batch.labels, batch.rows, batch.codes, batch.weights, asked)
         return StreamedMixtures(more, asked)
 
@@ -246,9 +253,8 @@ class MixtureDiscriminantLearner(Learner[Any, MixturesFit]):
         )
         if "streams" not in state:
             return found
-        going_on = replace(
-            found, statistics=StreamedMixtures(state["streams"], self.class_settings())
-        )
+        asked = self.class_settings(len(model.densities.origin))
+        going_on = replace(found, statistics=StreamedMixtures(state["streams"], asked))
         return going_on.knowing(MixturesFit(model, kept))
 
 

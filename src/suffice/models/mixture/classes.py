@@ -9,9 +9,9 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting, listed
-from suffice.models.gaussian.forms import parameter_count
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows
 from suffice.models.mixture.em import climb
+from suffice.models.mixture.factored.factor_forms import form_parameters
 from suffice.models.mixture.fitting import ROUGHLY, MixtureSettings, fit_mixture, forms_to_try
 from suffice.models.mixture.law import law_of
 from suffice.models.mixture.laws import MixtureLaws, joined_laws
@@ -294,7 +294,7 @@ def _of_form(
         mixing[c, places] = shares / shares.sum()
         logs += rows.parts[c].weight * float(np.log(shares.sum()))
     # Every class has its own priors on its shares: one less free number for each.
-    count = parameter_count(form, sum(numbers), coordinates.width) - (len(numbers) - 1)
+    count = form_parameters(form, sum(numbers), coordinates.width) - (len(numbers) - 1)
     densities: Any = law.densities
     notes = (_collapse("a class"),) if penalised and not settings.prior else ()
     return FittedClasses(

@@ -12,6 +12,7 @@ from suffice.engines.threads import collect_blocks
 from suffice.errors import BadRows
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
+from suffice.models.mixture.factored.factor_forms import factors_of
 from suffice.models.mixture.survey import RowSurvey
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Coordinates:
             total = np.diag((summary.scatter / counts)[active])
         values, basis = np.linalg.eigh(total)
         silent = basis[:, values < EIGENVALUE_FLOOR]
+        if factors_of(form) is not None:  # every column varies by itself, sums of others too
+            silent = silent[:, :0]
         trifle = EIGENVALUE_FLOOR * (silent @ silent.T)
         if letters_of(form) in UNIT_FORMS:
             unit = np.maximum(scale / scale[active].max(), 1e-150)

@@ -11,10 +11,11 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
 from suffice.kernels.compilation import part_of
-from suffice.models.gaussian.forms import LETTERS, letters_of, parameter_count
+from suffice.models.gaussian.forms import LETTERS, letters_of
 from suffice.models.gaussian.forms.estimate import units_notes
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
 from suffice.models.mixture.em import Climb, climb
+from suffice.models.mixture.factored.factor_forms import factors_of, form_parameters
 from suffice.models.mixture.journey import Journey, Stage, Trial, begin_of
 from suffice.models.mixture.law import law_of, sure_logs
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
@@ -210,7 +211,7 @@ class _Search:
     def _judged(self, top: Climb | None, maximization: Maximization, k: int) -> Trial:
         """Return the criterion of what was found; NaN where it collapsed."""
         form, coordinates, value = maximization.form, maximization.coordinates, np.nan
-        count = parameter_count(form, k, coordinates.width) + (self.settings.log_volume is not None)
+        count = form_parameters(form, k, coordinates.width) + (self.settings.log_volume is not None)
         if top is not None:
             value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
             if self.settings.criterion == "icl":
@@ -365,6 +366,9 @@ def forms_to_try(covariance: object, rows: int, width: int) -> tuple[str, ...]:
     found = []
     for one in given:
         form = letters_of(one) if isinstance(one, str) else None
+        if form is not None and factors_of(form) is not None:
+            found.append(form)
+            continue
         if form not in LETTERS:
             raise BadSetting(
                 f"covariance={one!r} is not known",

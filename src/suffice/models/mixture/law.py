@@ -10,6 +10,7 @@ from suffice.linear_algebra import log_average, lower_inverse
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.models.mixture.factored.factor_forms import is_one
 
 if TYPE_CHECKING:
     from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
@@ -25,7 +26,7 @@ def law_of(components: Components, coordinates: Coordinates, form: str) -> Gener
     means[:, active] = components.means
     place = coordinates.origin, coordinates.origin_low, coordinates.scale, active, means
     densities: FullNormals | DiagonalNormals
-    many = 1 if form in ("EII", "EEI", "EEE") else size
+    many = 1 if is_one(form) else size
     if components.is_diagonal:
         deviations = np.ones((many, width))
         deviations[:, active] = np.sqrt(components.covariances[:many])

@@ -13,6 +13,12 @@ from suffice.models.gaussian.forms.covariances import (
     diagonal_variances_of,
     tied_covariances,
 )
+from suffice.models.mixture.factored.factor_forms import (
+    FactorSearch,
+    factor_covariances,
+    factors_of,
+    is_one,
+)
 from suffice.models.mixture.sums import Components, completed
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ class ComponentPrior:
             spread, freedom = np.diag(np.diagonal(spread)), nu + 2.0
         else:
             freedom = nu + width + 1.0
-        if form in ("EII", "EEI", "EEE"):
+        if is_one(form):
             spread, freedom = spread / components, freedom / components
         return cls(spread, freedom + 1.0)
 
@@ -105,7 +111,7 @@ class Maximization:
         shares: FloatArray,
         noise: float = 0.0,
         log_volume: float = 0.0,
-        last: Tied | None = None,
+        last: Tied | FactorSearch | None = None,
     ) -> Components:
         """Return components from weights, means and scatters of classes, hidden or known."""
         weights = held
@@ -124,9 +130,14 @@ class Maximization:
         return Components(shares, means, covariances, noise, log_volume, search)
 
     def _of_form(
-        self, weights: FloatArray, scatters: FloatArray, last: Tied | None
-    ) -> tuple[FloatArray, Tied | None]:
+        self, weights: FloatArray, scatters: FloatArray, last: Tied | FactorSearch | None
+    ) -> tuple[FloatArray, Tied | FactorSearch | None]:
         weights = np.maximum(weights, np.finfo(np.float64).tiny)
+        if factors_of(self.form) is not None:
+            known = last if isinstance(last, FactorSearch) else None
+            factors = factor_covariances(self.form, weights, scatters, known)
+            return factors.covariances, factors
+        last = last if isinstance(last, Tied) else None
         if self.diagonal:
             volumes = None if last is None else last.volumes
             found, volumes = diagonal_variances_of(self.form, weights, scatters, volumes)

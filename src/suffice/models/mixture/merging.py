@@ -10,9 +10,9 @@ import numpy as np
 from suffice.linear_algebra import lower_inverse
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
-from suffice.models.gaussian.forms import parameter_count
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.models.mixture.factored.factor_forms import form_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def _made(
     with np.errstate(divide="ignore"):
         logs = np.log(parts)
     model = GenerativeModel(tuple(range(size)), logs, densities, shares * weight)
-    count = parameter_count(form, size, int(active.sum())) + (noise > 0.0)
+    count = form_parameters(form, size, int(active.sum())) + (noise > 0.0)
     return replace(
         like,
         model=model,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from suffice.models.gaussian.forms.covariances import Tied
     from suffice.models.mixture.coordinates import Coordinates
+    from suffice.models.mixture.factored.factor_forms import FactorSearch
     from suffice.rows import FloatArray, IntArray
 
 
@@ -33,7 +34,7 @@ class Components:
     covariances: FloatArray
     noise: float = 0.0
     log_volume: float = 0.0
-    search: Tied | None = None
+    search: Tied | FactorSearch | None = None
 
     @property
     def size(self) -> int:

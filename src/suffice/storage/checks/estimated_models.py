@@ -80,7 +80,7 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator not in ("NaiveBayes", LATENT) and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
-    if name_of(model) == "GenerativeModel":
+    if name_of(model) == "GenerativeModel" and estimator not in HIDDEN:
         factors = name_of(model.densities) == "FactorNormals"
         if factors != (settings.get("factors") is not None):
             raise refusal("model", "is one of factors that its settings do not ask for, or is none")

@@ -18,20 +18,23 @@ if TYPE_CHECKING:
     Sizes = dict[str, int]
 
 
+def _is_form(form: str) -> bool:
+    from suffice.models.gaussian.forms import LETTERS  # other files have none
+    from suffice.models.mixture.factored.factor_forms import factors_of
+
+    return form in LETTERS or factors_of(form) is not None
+
+
 def _mixture(value: MixtureRecord, sizes: Sizes) -> str:  # noqa: ARG001
     """Forms are among the fourteen, and noise is a share."""
-    from suffice.models.gaussian.forms import LETTERS  # other files have none
-
-    if not {value.form, *value.forms} <= set(LETTERS):
+    if not all(map(_is_form, {value.form, *value.forms})):
         return "has a form that is not known"
     # All rows may be noise: what is spread evenly is told best by that.
     return "" if value.noise <= 1.0 else f"has noise in {value.noise:g} of all rows"
 
 
 def _class_mixtures(value: ClassMixtures, sizes: Sizes) -> str:  # noqa: ARG001
-    from suffice.models.gaussian.forms import LETTERS  # other files have none
-
-    return "" if set(value.forms) <= set(LETTERS) else "has a form that is not known"
+    return "" if all(map(_is_form, value.forms)) else "has a form that is not known"
 
 
 def _mixture_laws(value: MixtureLaws, sizes: Sizes) -> str:

@@ -45,6 +45,7 @@ def cluster_rows(
     model: str = "auto",
     components: Any = "auto",
     covariance: str = "auto",
+    factors: int | str | None = None,
     criterion: Criterion = "bic",
     drop: Sequence[str] = (),
     seed: int = 0,
@@ -60,7 +61,7 @@ def cluster_rows(
         where there are columns of text or of true and false, unless a form is asked for.
     components : int, range or "auto"
         How many clusters, or from which number to which.
-    covariance, criterion
+    covariance, factors, criterion
         As `GaussianMixture` takes them.
 
     """
@@ -68,7 +69,12 @@ def cluster_rows(
     from suffice.estimators.mixtures.latent_classes import LatentClasses
 
     rows = NumericRows.read(
-        data, reading, drop, hooks, seed=seed, others=_other_columns(model, covariance, hooks)
+        data,
+        reading,
+        drop,
+        hooks,
+        seed=seed,
+        others=_other_columns(model, covariance, factors, hooks),
     )
     size = rows.table.size
     what = "cell" if rows.mixed else "number"
@@ -92,14 +98,17 @@ def cluster_rows(
         with hooks.progress(f"clustering {rows.place}", lambda: None, "steps"):
             classes.fit(frame_of(rows.table))
         return described_classes(rows, noted(rows, classes))
-    mixture = GaussianMixture(components, covariance, criterion=criterion, random_state=seed)
+    chosen: Any = factors
+    mixture = GaussianMixture(
+        components, covariance, criterion=criterion, random_state=seed, factors=chosen
+    )
     search = SearchProgress()
     with hooks.progress(f"clustering {rows.place}", search.share, "steps") as search.meter:
         mixture.fit(frame_of(rows.table), journey=search)
     return described_mixture(rows, noted(rows, mixture))
 
 
-def _other_columns(model: str, covariance: str, hooks: Hooks) -> bool | None:
+def _other_columns(model: str, covariance: str, factors: object, hooks: Hooks) -> bool | None:
     """Return whether columns of other kinds than numbers are clustered; None: if there are any."""
     if model not in MODELS:
         raise BadSetting(f"model={model!r} is not known", hint=f"choose one of {listed(MODELS)}")
@@ -109,8 +118,14 @@ def _other_columns(model: str, covariance: str, hooks: Hooks) -> bool | None:
             f"{LATENT} do not have",
             hint=f"leave it out, or ask for {hooks.option('model', 'gaussian')}",
         )
+    if model == LATENT and factors is not None:
+        raise BadSetting(
+            f"{hooks.option('factors', str(factors))} is about normal clusters, which {LATENT} "
+            "are not",
+            hint=f"leave it out, or ask for {hooks.option('model', 'gaussian')}",
+        )
     if model == "auto":
-        return None if covariance == "auto" else False
+        return None if covariance == "auto" and factors is None else False
     return model == LATENT
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from suffice.models.mixture.factored.factor_forms import factors_of, is_one
 from suffice.printing.result_table import Decimals, Significant
 from suffice.training.clusters.found_clusters import Cluster, FoundClusters, most_of
 from suffice.training.clusters.numeric_rows import cells_of
@@ -119,7 +120,15 @@ def form_in_words(form: str, components: int, width: int) -> str:
     'ellipsoids of different sizes, one shape and different directions'
     >>> form_in_words("EII", 3, 4), form_in_words("VII", 2, 1), form_in_words("VVV", 1, 4)
     ('balls of one size', 'different spreads', 'an ellipsoid of any direction')
+    >>> form_in_words("CCU-1", 3, 4)
+    '1 factor and a variance of each column, the same in all clusters'
     """
+    factors = factors_of(form)
+    if factors is not None:
+        many = f"{factors} factor{'s' * (factors != 1)}"
+        if is_one(form) or components == 1:
+            return f"{many} and a variance of each column, the same in all clusters"
+        return f"{many} and a variance of each column, in every cluster its own"
     size, shape, direction = tuple(form)
     if width == 1:
         return (

@@ -156,12 +156,15 @@ def identified(width: int) -> int:
 
 
 def most_likely(
-    correlations: RankedCorrelations, count: int, start: FloatArray | None = None
+    correlations: RankedCorrelations,
+    count: int,
+    start: FloatArray | None = None,
+    most_steps: int = MOST_STEPS,
 ) -> Factors:
     """Return the most likely q factors of correlations.
 
     The log of Ψ is searched by L-BFGS between the floor and 1, from `start` (d,) if it is given.
-    A line search lets no step lose likelihood.
+    A line search lets no step lose likelihood; after `most_steps` it ends where it is.
     """
     from scipy.optimize import minimize  # heavy, and only needed here
 
@@ -189,8 +192,8 @@ def most_likely(
         bounds=[(low, 0.0)] * width,
         callback=remember,
         options={
-            "maxiter": MOST_STEPS,
-            "maxfun": 2 * MOST_STEPS,
+            "maxiter": most_steps,
+            "maxfun": 2 * most_steps,
             "maxcor": MEMORY,
             "gtol": SLOPE,
             "ftol": 0.0,

@@ -14,7 +14,6 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import BadRows
-from suffice.models.gaussian.forms import parameter_count
 from suffice.models.mixture.classes import (
     SAMPLED,
     FittedClasses,
@@ -24,6 +23,7 @@ from suffice.models.mixture.classes import (
     joined_classes,
 )
 from suffice.models.mixture.coordinates import MixtureRows, telling
+from suffice.models.mixture.factored.factor_forms import form_parameters, is_one
 from suffice.models.mixture.law import law_of
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
 from suffice.models.mixture.record import MixtureRecord
@@ -48,10 +48,9 @@ if TYPE_CHECKING:
 
     Numbers = Callable[[Sequence[Label], Sequence[int]], list[tuple[int, ...]]]
 
-SAME = ("EII", "EEI", "EEE")
-"""Forms of one covariance for all components: it needs no rows of each of them."""
 LEAST_ROWS = 2.0
-"""Rows that a component of such a form is worth at least where its mean is estimated anew."""
+"""Rows that a component is worth at least where its mean alone is estimated anew: all components
+have the same covariance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +329,7 @@ class ClassStreams:
         found = joined_classes(fits, ())
         if asked.shared:
             k, width = sum(found.numbers), int(self.frame.active.sum())
-            count = parameter_count(found.forms[0], k, width) - (len(fits) - 1)
+            count = form_parameters(found.forms[0], k, width) - (len(fits) - 1)
             found = replace(found, parameters=count)
         return found
 
@@ -359,7 +358,7 @@ def _tie(classes: list[ClassStream], frame: StreamFrame, asked: ClassSettings) -
     begun = [c for c, one in enumerate(classes) if one.is_begun]
     parts = [classes[c].rows for c in begun]
     form = classes[begun[0]].fit.form
-    alike = form in SAME
+    alike = is_one(form)
     worth = sum(part.worth for part in parts)
     coordinates = frame.coordinates(form, worth)
     least = LEAST_ROWS if alike else thin_rows(coordinates.width)

@@ -9,10 +9,10 @@ import numpy as np
 
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-from suffice.models.gaussian.forms import parameter_count
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.mixture.coordinates import Coordinates
+from suffice.models.mixture.factored.factor_forms import form_parameters
 from suffice.models.mixture.fitting import MixtureFit
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def fit_of_class(
     with np.errstate(divide="ignore"):
         logs = np.log(shares / shares.sum())
     model = GenerativeModel(tuple(range(len(own))), logs, densities, shares * weight)
-    count = parameter_count(form, len(own), coordinates.width)
+    count = form_parameters(form, len(own), coordinates.width)
     return MixtureFit(
         model, form, 0.0, 0.0, log_likelihood, weight, count, converged, False, (), ()
     )

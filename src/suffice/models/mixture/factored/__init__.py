@@ -1,0 +1,1 @@
+"""Components of a few factors: Σ = ΛΛᵀ + Ψ, own or shared."""
