@@ -255,6 +255,7 @@ def test_bad_batches_are_refused_and_change_nothing() -> None:
     blank = np.full((3, 2), np.nan)
     refused: list[tuple[Any, Any, type[Exception], str]] = [
         (bad, labels[:5], NotFinite, "[Rr]ow 2"),
+        (rows[:3] * [1.0, 1e90], labels[:3], NotFinite, "too large to be squared"),
         (blank, ["new"] * 3, BadRows, "all rows of class 'new' are blank"),
         (rows[:3], [1, 2, 3], BadLabels, "labels were text before"),
         (rows[:3, :1], labels[:3], BadRows, "column"),

@@ -216,7 +216,7 @@ class MixtureStream:
         )
         return stream, coordinates, components
 
-    def told(self, fit: MixtureFit) -> MixtureFit:
+    def weighing(self, fit: MixtureFit) -> MixtureFit:
         """Return a mixture with the weight and the likelihood of this stream."""
         known = replace(fit, weight=self.seen, log_likelihood=self.likelihood * self.seen)
         shares = np.exp(known.model.log_priors) * (1.0 - known.noise)
@@ -230,7 +230,7 @@ class MixtureStream:
     def stepped(self, fit: MixtureFit, many: int, *, prior: bool) -> tuple[Self, MixtureFit]:
         """Let the first rows that wait make a step; the mixture stays where one is too thin."""
         stream, coordinates, components = self.averaged(fit, many)
-        told = stream.told(fit)
+        told = stream.weighing(fit)
         if not stream.holds(thin_rows(coordinates.width)):
             return stream, told
         coordinates = replace(coordinates, weight=stream.worth)

@@ -163,6 +163,8 @@ class ClassStreams:
                 found = found._holding(rows[:start], codes[:start], held[:start])
                 if start == wanted:
                     found = found._framed(asked)
+            if found.frame is not None:
+                found.frame.refuse_far(rows[start:])
             many = [one.size for one in found.classes]
             found = found._holding(rows[start:], codes[start:], held[start:])
             for c, label in enumerate(found.labels):
@@ -279,7 +281,7 @@ class ClassStreams:
             classes[c] = ClassStream.of(rows, fit)
             return
         rows, _, _ = one.rows.averaged(fit, many)
-        classes[c] = ClassStream.of(rows, rows.told(fit))
+        classes[c] = ClassStream.of(rows, rows.weighing(fit))
         _tie(classes, frame, asked)
 
     def _begun(self, c: int, one: ClassStream, many: int, asked: ClassSettings) -> ClassStream:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.errors import NotFinite
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
@@ -14,12 +15,18 @@ from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.mixture.coordinates import Coordinates
 from suffice.models.mixture.factored.factor_forms import form_parameters
 from suffice.models.mixture.fitting import MixtureFit
+from suffice.places import ColumnAt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.mixture.laws import MixtureLaws
     from suffice.rows import FloatArray
+
+
+FARTHEST = 1e70
+"""Standard deviations of the first rows from which on rows of a stream are refused: running sums of
+squares of more, and what is added to them, would leave what a file may hold (1e150)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +81,14 @@ class StreamFrame:
         scale[active] = law.scale[active] * deviations
         total = total / np.multiply.outer(deviations, deviations)
         return cls(law.origin, law.origin_low, scale, active, total, float(weights.sum()))
+
+    def refuse_far(self, rows: FloatArray) -> None:
+        """Refuse rows whose squares are beyond what a file may hold, in units of the first rows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = np.abs(rows - self.origin) / self.scale
+            wide = self.active & (reach > FARTHEST).any(axis=0)
+        if wide.any():
+            raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(wide))
 
     def summary(self) -> ClassSummary:
         """Return it as moments of rows."""
