@@ -181,3 +181,15 @@ def test_suspects_of_an_export_can_be_forgotten_and_learned(
     assert main(["learn", str(model), str(out)]) == 0
     assert suffice.load(model).statistics_.weight == whole
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("most", ["a", float("nan"), float("inf"), 2.5, -1, True])
+def test_what_is_no_number_of_rows_is_refused(most: Any) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(BadSetting, match="not a number of rows"):
+        suffice.audit(rng.normal(size=(20, 2)), np.arange(20) % 2, most=most)
+
+
+def test_one_class_is_named_as_it_is_written() -> None:
+    with pytest.raises(BadLabels, match="only one class, 'a':"):
+        suffice.audit(np.ones((4, 1)), np.array(["a"] * 4))

@@ -408,3 +408,15 @@ def test_what_cannot_be_ranked_is_refused() -> None:
         GaussianDiscriminant(calibration_rows=0).fit(X0, Y0)
     with pytest.raises(BadSetting, match="calibration_rows=5000"):
         NaiveBayes(calibration_rows=5000).fit(X0, Y0)
+
+
+def test_many_rows_with_blank_cells_are_left_out_by_folds() -> None:
+    """A refit is a search there: for many asked rows that would take hours."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 3)) + y[:, None]
+    X[::11, 1] = np.nan
+    model = GaussianDiscriminant().fit(X, y)
+    few, many = (model.prediction_set(X[:size], rows=(X, y)) for size in (2, 60))
+    assert few.promise.startswith("Full conformal")
+    assert many.promise.startswith("CV+ of 10 folds")

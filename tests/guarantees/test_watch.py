@@ -300,3 +300,42 @@ def test_a_category_is_one_column_and_levels_never_seen_are_one_of_its_levels(
     ):
         found = watch(fitted, drawn(300, **settings)[0]).moved
         assert any(t.column == column and any(s in t.what for s in said) for t in found)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_path_of_a_table_is_as_good_as_its_rows(ending: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    X, y = drawn(rng, 300)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=np.array(["n", "p"])[y])
+    new = frame[200:].assign(b=frame["b"] + 1.0)
+    place = tmp_path / f"new.{ending}"
+    if ending == "csv":
+        new.to_csv(place, index=False)
+    else:
+        new.to_parquet(place)
+    trained = suffice.train(frame[:200], target="y", model="gda", calibration_rows=100)
+    trained.save(tmp_path / "m.suffice")
+    here = watch(trained.estimator, new, target="y")
+    for model in (trained.estimator, tmp_path / "m.suffice"):
+        there = watch(model, place)  # the file knows the target
+        assert there.observed == here.observed
+        assert there.verdict == here.verdict
+        assert [t.column for t in there.tests] == [t.column for t in here.tests]
+    bare = GaussianDiscriminant(calibration_rows=100).fit(frame[:200].drop(columns="y"), y[:200])
+    assert watch(bare, str(place)).observed is None
+    assert watch(bare, str(place), target="y").observed is not None
+    with pytest.raises(suffice.errors.SufficeError, match="no column 'z'"):
+        watch(bare, place, target="z")
+    (tmp_path / "head.csv").write_text("a,b,c,d\n", encoding="utf-8")
+    with pytest.raises(BadRows, match="no rows"):
+        watch(bare, tmp_path / "head.csv")
+
+
+def test_labels_that_the_model_does_not_know_are_said() -> None:
+    rng = np.random.default_rng(6)
+    X, y = drawn(rng, 200)
+    model = GaussianDiscriminant(calibration_rows=100).fit(X, y)
+    new, labels = drawn(rng, 60)
+    found = watch(model, new, np.where(np.arange(60) < 5, 7, labels))
+    assert any("does not know: 7 (rows: 5)" in note for note in found.notes)
+    assert not any("does not know" in note for note in watch(model, new, labels).notes)

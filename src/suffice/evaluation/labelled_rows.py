@@ -73,7 +73,7 @@ class LabelledRows:
         check_lengths(size, len(labels.codes))
         if len(labels.classes) < 2:
             raise BadLabels(
-                f"there is only one class, {labels.classes[0]!r}: at least two are needed",
+                f"there is only one class, {labels.classes.tolist()[0]!r}: at least two are needed",
                 hint="give rows of two classes or more",
             )
         return cls(X, labels.codes, labels.classes, read_weights(sample_weight, size))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,7 +192,7 @@ def audit(
     here = rows_here(X, y, target, None, 0)
     rows = LabelledRows.read(here.X, here.y)
     n, k = len(rows), len(rows.classes)
-    if most is not None and (isinstance(most, bool) or int(most) != most or most < 0):
+    if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 0):
         raise BadSetting(
             f"most={most!r} is not a number of rows", hint="use a whole number, or None"
         )

@@ -154,7 +154,7 @@ def watch(
             "the expected accuracy assumes that p(y | x) is unchanged; its interval also covers an "
             "unchanged p(x | y) with other class shares"
         )
-    observed, worse = _observed(learned, posterior, y, expected)
+    observed, worse = _observed(learned, posterior, y, expected, notes)
     notes.append(
         "Rows without labels cannot show a change of p(y | x). These tests also miss slow drift "
         "that is part of the reference, and assume that rows do not depend on each other in time."
@@ -330,9 +330,16 @@ def _beyond(learned: Any, table: Table) -> tuple[float, float, float]:
 
 
 def _observed(
-    learned: Any, posterior: FloatArray, y: object, expected: Interval | None
+    learned: Any,
+    posterior: FloatArray,
+    y: object,
+    expected: Interval | None,
+    notes: list[str],
 ) -> tuple[Interval | None, bool]:
-    """Return the accuracy on labelled rows, and whether it is below the expected one."""
+    """Return the accuracy on labelled rows, and whether it is below the expected one.
+
+    Labels that the model does not know are wrong, and noted.
+    """
     if y is None:
         return None, False
     labels = read_labels(y)
@@ -343,6 +350,10 @@ def _observed(
         )
     known = {str(label): c for c, label in enumerate(learned.classes.tolist())}
     places = np.array([known.get(str(label), -1) for label in labels.classes.tolist()])
+    strange = [label for label in labels.classes.tolist() if str(label) not in known]
+    if strange:
+        rows = int((places[labels.codes] < 0).sum())
+        notes.append(f"labels that the model does not know: {listed(strange)} (rows: {rows:,})")
     right = posterior.argmax(axis=1) == places[labels.codes]
     low, high = wilson(float(right.sum()), float(len(right)))
     found = Interval(float(right.mean()), low, high)

@@ -25,6 +25,7 @@ from suffice.learning.conformal.unions import (
     whole_weights,
 )
 from suffice.learning.labelled_batch import taken
+from suffice.learning.learners.gaussian_answers import held_of
 from suffice.learning.randomness import random_generator
 from suffice.models.conformal.one_step import OneStep
 from suffice.models.conformal.p_values import p_value
@@ -187,6 +188,8 @@ def _ranked(
 
 MOST_REFITS = 20_000
 """Refits that unions may take where no formula takes a row out: about a minute."""
+MOST_WITH_BLANKS = 5_000
+"""The same where cells are blank, and a refit is a search: a second to a minute."""
 FULL = "Full conformal"
 """The name of the method by unions."""
 
@@ -288,13 +291,19 @@ def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unio
 
 
 def _affordable(learned: Learned, unions: Unions) -> bool:
-    """Whether unions can be made: most forms have formulas, some are refitted for every row."""
+    """Whether unions can be made: most forms have formulas, some are refitted for every row.
+
+    So are laws of rows with blank cells, unless columns are independent.
+    """
     family = getattr(learned.learner.of_model(), "family", None)
-    if not getattr(family, "is_refitted", False):
+    refitted = getattr(family, "is_refitted", False)
+    blank = not getattr(held_of(learned.statistics), "is_complete", True)
+    if not refitted and not blank:
         return True
     refits = len(unions) * len(learned.labels) * (len(unions.codes) + 1)
-    blank = not getattr(learned.statistics, "is_complete", True)
-    return refits <= MOST_REFITS and not blank
+    if blank:
+        return not refitted and refits <= MOST_WITH_BLANKS
+    return refits <= MOST_REFITS
 
 
 def _full_promise(learned: Learned, kept: bool) -> Promise:
