@@ -21,7 +21,6 @@ from suffice.mail.filter.count_store import Damage
 from suffice.mail.filter.database import refusals
 from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS, leveled
 from suffice.mail.filter.summary import HAM, SPAM
-from suffice.models.text.counting import term_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +48,7 @@ class JudgedMessage:
     bytes        what the first bytes say, one after the other
     keys         the numbers of the terms that are known; weights  what each adds
     margin       by how much the terms alone tell the classes apart, over √terms, not calibrated
+    spoken       the numbers of all terms as they come in the text, the known ones and the others
     """
 
     log_odds: float
@@ -58,6 +58,7 @@ class JudgedMessage:
     keys: Keys
     weights: Floats
     margin: float
+    spoken: Keys
 
     @property
     def probability(self) -> float:
@@ -79,10 +80,25 @@ class JudgedMessage:
             [int(i) for i in order[:most] if self.weights[i] < 0.0],
         ]
         asked = {int(self.keys[i]) for some in chosen for i in some}
-        names = _names(letter, asked)
+        names = self._names(letter, asked)
         return tuple(
             [(names[int(self.keys[i])], float(self.weights[i])) for i in some] for some in chosen
         )
+
+    def _names(self, letter: Letter, asked: set[int]) -> dict[int, str]:
+        """Return the texts of terms, by their numbers."""
+        wanted = np.isin(self.spoken, np.array(sorted(asked), dtype=np.uint64))
+        words = TOKENS.words_of(letter.text)
+        # Terms come in the order of their last words, the shortest first.
+        least, most = TOKENS.ngrams
+        sizes = np.maximum(np.minimum(np.arange(1, len(words) + 1), most) - least + 1, 0)
+        ends = np.cumsum(sizes)
+        names: dict[int, str] = {}
+        for i in np.flatnonzero(wanted).tolist():
+            last = int(np.searchsorted(ends, i, side="right"))
+            length = least + i - int(ends[last] - sizes[last])
+            names.setdefault(int(self.spoken[i]), " ".join(words[last + 1 - length : last + 1]))
+        return names
 
 
 def judged(
@@ -109,7 +125,7 @@ def judged_together(
 
 
 def _judgement(
-    keys: Keys, each: Floats, language: float, length: int, held: FilterSummary
+    keys: Keys, each: Floats, spoken: Keys, language: float, length: int, held: FilterSummary
 ) -> JudgedMessage:
     difference = float(each.sum())
     known = len(keys)
@@ -120,15 +136,18 @@ def _judgement(
     shift = held.shifts[SPAM] - held.shifts[HAM] if known + length > 0 else 0.0
     log_odds = prior + shift + bytes_say + scale * difference
     margin = difference / math.sqrt(max(known, 1))
-    return JudgedMessage(log_odds, prior, shift, bytes_say, keys, weights, margin)
+    return JudgedMessage(log_odds, prior, shift, bytes_say, keys, weights, margin, spoken)
 
 
 def _terms(
     store: CountStore | Entries, letters: Sequence[Letter], held: FilterSummary
-) -> list[tuple[Keys, Floats]]:
-    """Return the terms of each letter that were ever learned, and what each says for spam."""
-    hashed = term_hashes([letter.text for letter in letters], TOKENS, boolean=True)
-    every, places = np.unique(hashed.hashes, return_inverse=True)
+) -> list[tuple[Keys, Floats, Keys]]:
+    """Return the terms of each letter that were ever learned, what each says, and all of them."""
+    texts = [letter.text for letter in letters]
+    blocks = [*terms_of_documents(texts, TOKENS.ngrams, TOKENS.lower)]
+    spoken = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in blocks)])
+    ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in blocks)]))
+    every, places = np.unique(spoken, return_inverse=True)
     found = store.of_keys(every)
     if (found < 0).any():
         raise Damage("some counts of terms are negative")
@@ -138,10 +157,10 @@ def _terms(
     spread = [math.log(total + alpha * held.width) if held.width else 0.0 for total in held.totals]
     each: Floats = seen[:, SPAM] - seen[:, HAM] + (spread[HAM] - spread[SPAM])
     said = []
-    for start, stop in pairwise(hashed.indptr.tolist()):
-        own = places[start:stop]
+    for start, stop in pairwise(ends.tolist()):
+        own = np.unique(places[start:stop])
         own = own[kept[own]]
-        said.append((every[own], each[own]))
+        said.append((every[own], each[own], spoken[start:stop]))
     return said
 
 
@@ -193,21 +212,3 @@ def _languages(store: CountStore | Entries, letters: Sequence[Letter]) -> list[t
         ham, spam = logs[stop - length : stop].sum(axis=0).tolist()
         found.append((spam - ham, length))
     return found
-
-
-def _names(letter: Letter, asked: set[int]) -> dict[int, str]:
-    """Return the texts of terms, by their numbers."""
-    blocks = terms_of_documents([letter.text], TOKENS.ngrams, TOKENS.lower)
-    numbers = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in blocks)])
-    wanted = np.isin(numbers, np.array(sorted(asked), dtype=np.uint64))
-    words = TOKENS.words_of(letter.text)
-    # Terms come in the order of their last words, the shortest first.
-    least, most = TOKENS.ngrams
-    sizes = np.maximum(np.minimum(np.arange(1, len(words) + 1), most) - least + 1, 0)
-    ends = np.cumsum(sizes)
-    names: dict[int, str] = {}
-    for i in np.flatnonzero(wanted).tolist():
-        last = int(np.searchsorted(ends, i, side="right"))
-        length = least + i - int(ends[last] - sizes[last])
-        names.setdefault(int(numbers[i]), " ".join(words[last + 1 - length : last + 1]))
-    return names
