@@ -178,7 +178,8 @@ def test_a_row_that_outweighs_all_others_leaves_members_of_a_pool_with_answers(
 ) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
-    heavy = np.ones(24)
+    X[:, 1] = np.round(X[:, 1])
+    heavy = rng.uniform(0.1, 10.0, 24)
     heavy[0] = weight
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -32,6 +32,8 @@ there are levels."""
 LEAST_VARIANCE = 1e-3
 """A column's variance within classes is at least this share of its whole variance: it may be
 constant within every class of few rows, and is not for that reason known without error."""
+TINY = float(np.finfo(np.float64).tiny)
+"""The least share of a level: beside weights of 1e300 those of others are below all doubles."""
 PSEUDO_COUNT = 0.5
 """Jeffreys' count, for classes and levels."""
 
@@ -117,7 +119,7 @@ class NormalColumnScores:
         counts = np.maximum(self.counts[c] - gone, 0.0)
         some = np.where(counts > 1e-9, counts, 1.0)
         means = np.where(counts > 1e-9, (self.counts[c] * self.means[c] - gone * x) / some, 0.0)
-        taken = gone * self.counts[c] / some * np.square(x - self.means[c])
+        taken = gone * (self.counts[c] / some) * np.square(x - self.means[c])
         scatters = np.where(counts > 1e-9, np.maximum(self.scatters[c] - taken, 0.0), 0.0)
         total, moved, scatter = self._posterior(counts, means, scatters)
         rows = np.arange(len(own))
@@ -189,11 +191,13 @@ class LevelScores:
             own[np.arange(len(levels)), 0, codes] = 1.0
             seen = np.maximum(seen - gone[:, :, None] * own, 0.0)
             counts = np.maximum(counts - gone[:, :, None] * own, 0.0)
-        together = self.tallies.sum(axis=0)[places] - gone + PSEUDO_COUNT
-        together /= self.counts.sum(axis=0) - gone + PSEUDO_COUNT * self.sizes
+        # As above: rounding may leave less than nothing of all others, and less than of one level.
+        together = np.maximum(self.tallies.sum(axis=0)[places] - gone, 0.0)
+        every = np.maximum(self.counts.sum(axis=0) - gone, together)
+        together = (together + PSEUDO_COUNT) / (every + PSEUDO_COUNT * self.sizes)
         strength = np.minimum(self.sizes, MOST_PRIOR_LEVELS)
         prior = (strength * together)[:, :, None]
-        found: FloatArray = np.log((seen + prior) / (counts + strength[:, None]))
+        found: FloatArray = np.log(np.maximum((seen + prior) / (counts + strength[:, None]), TINY))
         found[~known] = 0.0
         return found
 
