@@ -228,13 +228,22 @@ class Cell:
 def cells(rng: Generator, most: int) -> Iterator[Cell]:
     """Yield settings of every estimator, with rows, labels and states at random.
 
-    All of them, or where there are more, `most` of an estimator at random.
+    All of them, or where there are more, `most` of an estimator: half of them at random, which fit
+    refuses where settings do not belong together, and half with two in three settings as they are
+    by themselves.
     """
     for estimator, grid in GRIDS.items():
         sizes = [len(values) for values in grid.values()]
         count = prod(sizes)
-        places = np.arange(count) if count <= most else rng.choice(count, most, replace=False)
-        for place in np.sort(places):
+        places = np.arange(count)
+        if count > most:
+            far = rng.choice(count, most - most // 2, replace=False)
+            near = [
+                np.where(rng.random(most // 2) < 2.0 / 3.0, 0, rng.integers(size, size=most // 2))
+                for size in sizes
+            ]
+            places = np.unique([*far, *np.ravel_multi_index(near, sizes)])
+        for place in places:
             at = np.unravel_index(place, sizes)
             values = [held[i] for held, i in zip(grid.values(), at, strict=True)]
             tables = ["texts"] if estimator == "TextClassifier" else TABLES

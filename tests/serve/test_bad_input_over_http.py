@@ -211,3 +211,31 @@ def test_rows_that_never_were_in_the_file_leave_a_state_that_can_be_opened(
     with served(path, state=state) as ask:
         again = ask.post(f"{place}/predict", {"rows": rows}).json
     np.testing.assert_allclose(again["probabilities"], after["probabilities"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_forgotten_from_a_file_the_state_opens_with_the_same_answers(
+    seed: int, model_files: Path, tmp_path: Path
+) -> None:
+    """What forgetting leaves is checked where it is made, and not read again to be kept."""
+    rng = np.random.default_rng(seed)
+    frame = table(*MIXED)
+    path, state = tmp_path / "mixed.suffice", tmp_path / "state"
+    suffice.GaussianDiscriminant().fit(frame, CODES).save(path)
+    place = "/v1/models/mixed"
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    asked = {"rows": rows[:5]}
+    with served(path, state=state) as ask:
+        for _ in range(6):
+            some = rng.permutation(len(rows))[: int(rng.integers(1, 8))].tolist()
+            labels = rng.permutation([CODES[i] for i in some]).tolist()  # some of other rows
+            before = ask.post(f"{place}/predict", asked).json
+            given = {"rows": [rows[i] for i in some], "labels": labels}
+            status = ask.post(f"{place}/forget?file=true", given).status
+            assert status in (200, 409)
+            if status == 409:
+                assert ask.post(f"{place}/predict", asked).json == before
+        after = ask.post(f"{place}/predict", asked).json
+    with served(path, state=state) as ask:
+        again = ask.post(f"{place}/predict", asked).json
+    np.testing.assert_allclose(again["probabilities"], after["probabilities"], rtol=1e-9)

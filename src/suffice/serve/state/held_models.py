@@ -204,23 +204,6 @@ def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[objec
     return model.becoming(left)
 
 
-def readable_bytes(model: ServedModel) -> bytes:
-    """Return the file of a model that was read again: no other takes the place of one that can be.
-
-    Sums from which rows were taken that never were in them may be sums of no rows at all.
-    """
-    data = model.file_bytes()
-    try:
-        ServedModel.of_bytes(model.name, data, model.name)
-    except BadFile:
-        raise ForgettingUnseen(
-            f"some of these rows were never learned by {model.name}: what would be left is not "
-            "the sums of any rows",
-            hint="nothing was changed",
-        ) from None
-    return data
-
-
 def is_new_to(base: ServedModel, rows: Sequence[Row], labels: Sequence[object]) -> bool:
     """Whether rows hold classes or categories that the base does not know.
 

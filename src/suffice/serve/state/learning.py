@@ -25,7 +25,6 @@ from suffice.serve.state.held_models import (
     learned_later,
     learned_log,
     opened_model,
-    readable_bytes,
     without_rows,
 )
 from suffice.serve.state.jobs import ForgetJob, LearnJob, fate_of, not_in_log, tell_all
@@ -245,7 +244,7 @@ class Learning:
                 return [(job.answer, not_in_log(len(plan.rest[0]), plan.size))]
             if plan.rest[0]:
                 base = without_rows(base, *plan.rest)
-                changed = readable_bytes(base)
+                changed = base.file_bytes()
             for entry in plan.removed:
                 self.log.remove(name, entry)
             for entry in plan.rewritten:
@@ -253,7 +252,7 @@ class Learning:
             model = self._without(name, base, plan)
             generation = held.generation + 1
             position = held.position.copy()
-            self.log.next_generation(name, generation, changed, readable_bytes(model), position)
+            self.log.next_generation(name, generation, changed, model.file_bytes(), position)
         before = set(self._models[name].classes)
         held.base, held.generation, held.rows_since = base, generation, 0
         self._models.replace(model)
@@ -356,7 +355,7 @@ class Learning:
 
     def _packed(self, made: Snapshot, model: ServedModel) -> None:
         try:
-            made.content = readable_bytes(model)
+            made.content = model.file_bytes()
         except Exception as error:  # noqa: BLE001  the log is the truth: nothing is lost
             traceback.print_exception(error, file=sys.stderr)
         self._queue.put(made)
