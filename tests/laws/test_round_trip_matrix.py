@@ -18,6 +18,7 @@ from tests.reference.round_trips import (
     Cell,
     cells,
     round_trip,
+    rows_of,
 )
 from tests.searches import quick
 
@@ -87,3 +88,15 @@ def test_every_family_with_a_temperature_held_out_comes_back(
     ]
     assert not any(said), said
     assert "" in said
+
+
+def test_a_mixture_whose_rows_are_all_noise_comes_back(tmp_path: Path) -> None:
+    X, _ = rows_of("truths", 20, 3, np.random.default_rng(2922))
+    made = suffice.GaussianMixture(range(1, 3), "VVV", noise=True, prior=True, random_state=7)
+    model = made.fit(X)
+    assert model.weights_.tolist() == [0.0, 1.0]
+    assert set(model.predict(X).tolist()) == {-1}
+    model.save(tmp_path / "model")
+    back = suffice.load(tmp_path / "model")
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+    np.testing.assert_array_equal(back.score_samples(X), model.score_samples(X))
