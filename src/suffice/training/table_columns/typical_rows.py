@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import NoPValue, SimilarLabels
+from suffice.errors import BadRows, NoPValue, SimilarLabels, SufficeWarning
 from suffice.learning.label_types import class_array
+from suffice.models.naive_bayes.families_by_looks import AUTO
 from suffice.models.typicality.outlier_rates import OutlierRates
 
 if TYPE_CHECKING:
@@ -27,6 +30,10 @@ CELLS = 1 << 18
 Wide tables and those of many classes have fewer rows judged, `FEWEST` at least."""
 FEWEST = 128
 """Rows that are judged in any case."""
+MOST_CHOSEN_ANEW, FOLDS = 1000, 10
+"""Rows up to which families of columns are chosen anew without a tenth of the rows. With families
+that all 89 rows had chosen, 2.1 % of wine's fresh rows were flagged at .01, else 1.5 %; of a
+thousand rows a tenth hardly changes any family."""
 
 
 def most_typical(
@@ -82,10 +89,48 @@ def _too_few(learned: Any) -> NDArray[np.bool_]:
 
 
 def rates_of(learned: Learned, table: Table, labels: NDArray[np.generic]) -> OutlierRates:
-    """Return how typical training rows are, each of a model of all the others."""
+    """Return how typical training rows are, each of a model of all the others.
+
+    In small tables the families of columns are chosen anew without each part of the rows: whether
+    a column looks normal or log-normal is decided by its farthest rows, and what they have decided
+    themselves makes them look nearer than a new row would.
+    """
+    if table.size <= MOST_CHOSEN_ANEW and _chooses_by_looks(learned.learner):
+        return OutlierRates.of(_with_families_of_others(learned, table, labels))
     rows = tried(table, len(learned.labels))
     chosen = labels[rows].tolist()
     return OutlierRates.of(most_typical(learned, table.rows(rows), chosen)[1])
+
+
+def _chooses_by_looks(learner: object) -> bool:
+    """Whether rows have decided about families of columns, by a look at them."""
+    asked = getattr(learner, "families", None)
+    return isinstance(asked, dict) or (isinstance(asked, str) and asked == AUTO)
+
+
+def _with_families_of_others(learned: Any, table: Table, labels: NDArray[np.generic]) -> FloatArray:
+    """Return how typical each row is of a model of the others, families of other parts' rows."""
+    learner = replace(learned.learner, chosen=None)
+    folds = np.random.default_rng(0).permutation(table.size) % min(FOLDS, table.size)
+    found = np.empty(table.size)
+    alike: dict[Any, list[IntArray]] = {}  # parts of the rows by what the others have decided
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)  # of the whole they have been told
+        whole = learner.read(table, labels)
+        for fold in range(int(folds.max()) + 1):
+            own, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            if not len(others):
+                return most_typical(learned, table, labels.tolist())[1]
+            batch = learner.read(table.rows(others), labels[others])
+            alike.setdefault(learner.choose(batch).chosen, []).append(own)
+        for chosen, parts in alike.items():
+            model = learned
+            if chosen.product != learned.learner.chosen.product:
+                with suppress(BadRows):  # one fraction, and a column does not count any more
+                    model = learner.deciding(chosen).first(whole)
+            rows = np.concatenate(parts)
+            found[rows] = most_typical(model, table.rows(rows), labels[rows].tolist())[1]
+    return found
 
 
 def rates_of_new(learned: Learned, table: Table) -> OutlierRates:
