@@ -35,6 +35,36 @@ _QUARTER_NUMBER = re.compile(
 )
 # A duration by ISO 8601.
 _SPAN = re.compile(r"P(?:(\d{1,3})D)?T(?:(\d{1,4})H)?(?:(\d{1,5})M)?(?:(\d{1,7})(\.\d{1,9})?S)?")
+# A duration in letters, of two parts at least: one alone is a number with a unit.
+_LETTERS = re.compile(
+    r"(?:(\d{1,3})\s?(?:d|days?|Tage?n?|jours?|j|días?|g)\.?,?\s?)?"
+    r"(?:(\d{1,4})\s?(?:h|hrs?|hours?|Std|Stunden?|heures?|horas?|ore|ч)\.?,?\s?)?"
+    r"(?:(\d{1,3})\s?(?:m|mins?|minutes?|Min|Minuten?|minutos?|minuti|мин)\.?,?\s?)?"
+    r"(?:(\d{1,3})\s?(?:s|secs?|seconds?|Sek|Sekunden?|secondes?|segundos?|secondi|с)\.?)?"
+)
+# Halves of the day by other words than am and pm, before a time or behind it.
+_HALVES = {
+    "πμ": "am", "π.μ.": "am", "μμ": "pm", "μ.μ.": "pm", "오전": "am", "오후": "pm", "上午": "am",
+    "下午": "pm", "午前": "am", "午後": "pm", "SA": "am", "CH": "pm", "ص": "am", "م": "pm",
+    "de.": "am", "du.": "pm",
+}  # fmt: skip
+_HALF = re.compile(
+    r"(?<=\d)\s?(πμ|π\.μ\.|μμ|μ\.μ\.|SA|CH|ص|م)$|"
+    r"(오전|오후|上午|下午|午前|午後|de\.|du\.)\s?(\d{1,2}:\d\d(?::\d\d)?)"
+)
+# Thai months, short and long, and years since the death of the Buddha.
+_THAI = (
+    [
+        "ม.ค.", "ก.พ.", "มี.ค.", "เม.ย.", "พ.ค.", "มิ.ย.", "ก.ค.", "ส.ค.", "ก.ย.", "ต.ค.", "พ.ย.",
+        "ธ.ค.",
+    ],
+    [
+        "มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน", "กรกฎาคม", "สิงหาคม",
+        "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม",
+    ],
+)  # fmt: skip
+_BUDDHIST, _YEARS_BEFORE = 2400, 543
+_THAI_DATE = re.compile(r"(\d{1,2})\s?([\u0e00-\u0e7f.]+)\s?(\d{4})(.*)")
 
 
 def usual_date(text: str) -> str:
@@ -46,11 +76,19 @@ def usual_date(text: str) -> str:
     ('2024-W05', 'Q1 2024', '1:05:00')
     >>> usual_date("05/Jan/2024:10:30:00"), usual_date("20240105103000Z"), usual_date("Foo 5.1.24")
     ('05/Jan/2024 10:30:00', '20240105T103000Z', 'Foo 5.1.24')
+    >>> usual_date("1h 05m"), usual_date("5.1.2024 오후 1:30"), usual_date("31 ม.ค. 2567")
+    ('1:05:00', '5.1.2024 1:30 pm', '2024-1-31')
     """
     if _NUMERIC.fullmatch(text) or _ODD.search(text) is None:
         return text
     if text[0].isalpha():
         text = _after_a_word(text)
+    if text[0].isdigit() and (found := _LETTERS.fullmatch(text)):
+        return _span(found) or text
+    if not text.isascii() or text[-1] in "AH" or "d" in text:
+        text = _HALF.sub(_half, text)
+        if found := _THAI_DATE.fullmatch(text):
+            text = _thai(found) or text
     if "年" in text or text[-1] in "分분秒초":
         text = _HOURS.sub(_clock, text).strip()
     if found := _QUARTER.fullmatch(text) or _QUARTER_NUMBER.fullmatch(text):
@@ -72,10 +110,32 @@ def _after_a_word(text: str) -> str:
     if found := _WEEK.fullmatch(text):
         return f"{found[2]}-W{found[1]:0>2}"
     if (found := _SPAN.fullmatch(text)) and text[-1] != "T":
-        days, hours, minutes, seconds = (int(found[place] or 0) for place in (1, 2, 3, 4))
-        total = ((24 * days + hours) * 60 + minutes) * 60 + seconds
-        return f"{total // 3600}:{total // 60 % 60:02}:{total % 60:02}{found[5] or ''}"
+        return _span(found, 1) + (found[5] or "")
     return text
+
+
+def _span(found: re.Match[str], least: int = 2) -> str:
+    """Return a duration of days, hours, minutes and seconds as a time; "" for too few of them."""
+    given = [found[place] for place in (1, 2, 3, 4)]
+    if sum(one is not None for one in given) < least:
+        return ""
+    days, hours, minutes, seconds = (int(one or 0) for one in given)
+    total = ((24 * days + hours) * 60 + minutes) * 60 + seconds
+    return f"{total // 3600}:{total // 60 % 60:02}:{total % 60:02}"
+
+
+def _half(found: re.Match[str]) -> str:
+    """Return a half of the day as am or pm, behind the time."""
+    if found[1]:
+        return f" {_HALVES[found[1]]}"
+    return f"{found[3]} {_HALVES[found[2]]}"
+
+
+def _thai(found: re.Match[str]) -> str:
+    """Return a date with a Thai month as ISO has it; "" where the month is none."""
+    month = next((names.index(found[2]) + 1 for names in _THAI if found[2] in names), 0)
+    year = int(found[3]) - (_YEARS_BEFORE if int(found[3]) >= _BUDDHIST else 0)
+    return f"{year}-{month}-{found[1]}{found[4]}" if month else ""
 
 
 def _clock(found: re.Match[str]) -> str:

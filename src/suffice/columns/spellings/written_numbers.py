@@ -12,25 +12,33 @@ POINT, COMMA = ".", ","
 _CODES = """
 AED ARS AUD BGN BHD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HRK HUF IDR ILS INR ISK JPY KES
 KRW KWD KZT MAD MXN MYR NGN NOK NZD PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD THB TND TRY TWD UAH
-USD UYU VND ZAR kr kr. Kr Kr. Kč zł Ft lei руб руб. р. грн лв лв. Fr Fr. SFr. sFr. Rs Rs. RM Rp Rp.
+USD UYU VND ZAR AMD AOA AZN BAM BDT BOB BWP BYN CRC DOP DZD ETB FJD GEL GHS GTQ HNL IQD IRR JMD JOD
+KGS KHR LAK LBP LKR MDL MKD MMK MNT MUR MVR MZN NAD NIO NPR OMR PAB PYG RWF TTD TZS UGX UZS XAF XOF
+XPF ZMW KSh Ksh KSH TSh USh FCFA CFA Gs. Tk Tk. Nu. kr kr. Kr Kr. Kč zł Ft lei руб руб. р. грн лв
+лв. Fr Fr. SFr. sFr. Rs Rs. RM Rp Rp.
 TL Euro euro Euros euros EURO DM din din. 円 圓 元 원 zl ریال ريال تومان درهم
 دينار جنيه ر.س ر.س. د.إ د.إ. د.ك د.ك. ج.م ج.م. د.ب
 """  # for CURRENCIES
 CURRENCIES = frozenset(_CODES.split())
 """Codes and abbreviations of currencies beside the signs that Unicode knows (€, $, US$, R$, ₹ …).
 Codes are read in capitals only: `5 all` and `5 top` are words."""
+LETTERS = frozenset({"R", "Q", "L", "P", "S/", "S/.", "B/.", "Bs", "Bs.", "C", "K"})
+"""Abbreviations of currencies that are codes as well: `R 12` may be a room. They are currencies
+where cents stand behind them: R 12,50."""
+_CENTS = re.compile(r"[.,]\d\d$")
+"""Cents at the end of an amount: for `LETTERS`."""
 CREDIT_DEBIT = "Cr/Dr"
 """The unit of amounts whose sign is said behind them, as in bank statements: 12.50 Cr, 3.00 Dr."""
 SPACES = "\u00a0\u2007\u2009\u202f"
 """Blanks that part thousands besides the ordinary one."""
-_OUTSIDE = r"[^\d\s()+\-\u2212\u2013\u25b2\u25b3%\uff05\u066a.,'’]"  # what affixes are made of
+_OUTSIDE = r"[^\d\s()+\-\u2212\u2013\u25b2\u25b3%\uff05\u066a.,'’ʼ´‘`]"  # what affixes are made of
 # A currency or a unit: 5 €, 12 kg, 52.1° N.
 _AFFIX = rf"(?:[\u0600-\u06ff]\.[\u0600-\u06ff]\.?|°\ [A-Z]|{_OUTSIDE}{{1,12}}\.?)"
 _SIGN = r"[+\-\u2212\u2013\u25b2\u25b3\ufe63\uff0d]"  # plus, and all that is used for minus
 _CELL = re.compile(
     rf"""\s*(?P<open>\()?\s*(?P<sign>{_SIGN})?\s*(?:(?P<before>{_AFFIX})\s*)?(?P<late>\()?\s*
     (?P<inner>{_SIGN})?\s*(?P<first>[%\uff05\u066a])?\s*
-    (?P<body>(?:\d[\d.,'’\ {SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)
+    (?P<body>(?:\d[\d.,'’ʼ´‘`\ {SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)
     (?P<dash>(?<=[.,])[-–—]{{1,2}}|/[-=])?\s*(?:(?P<behind>[-\u2212])(?=\s*[%\uff05\u066a]))?\s*(?P<percent>[%\uff05\u066a])?\s*(?P<after>{_AFFIX})?
     \s*(?P<trail>[-\u2212])?\s*(?P<close>\))?\s*""",
     re.VERBOSE,
@@ -49,7 +57,9 @@ _BODIES = {
     ),
 }  # digits in groups of three, or as in India of two and then three; no group begins with a zero
 _PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+")  # whatever else the column has
-_UNIFIED = str.maketrans({**dict.fromkeys(SPACES, " "), "’": "'"})  # separators that mean the same
+_UNIFIED = str.maketrans(
+    {**dict.fromkeys(SPACES, " "), **dict.fromkeys("’ʼ´‘`", "'")}
+)  # separators that mean the same
 DIGITS = ("٠", "۰", "०", "০", "０")
 """The zeros of other scripts, each followed by its nine digits: Arabic, Persian, Devanagari,
 Bengali, and the wide ones of East Asia."""
@@ -64,6 +74,11 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
 # A power of ten behind a number: 1.5×10^5, 1,5·10⁻³.
 _POWER = re.compile(
     r"(?<=\d)\s?[×·⋅∙*xX]\s?10(?:\^\(?(?P<plain>[+\-−]?\d{1,3})\)?|(?P<raised>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
+)
+# Degrees with minutes: 52°31'12"N, 13° 24′ E.
+_DEGREES = re.compile(
+    r"\s*(?P<sign>[-\u2212]?)(?P<degrees>\d{1,3})°\s?(?P<minutes>[0-5]?\d(?:[.,]\d+)?)['′’]\s?"
+    r"(?:(?P<seconds>[0-5]?\d(?:[.,]\d+)?)(?:[\"″”]|'')\s?)?(?P<side>[NSEW])?\s*"
 )
 STAMP = 14
 """Digits before a Z that are a date with its time: 20240105103000Z."""
@@ -145,17 +160,35 @@ def written_number(cell: str) -> WrittenNumber | None:
     (0.31, 110000.0)
     >>> written_number("12,5-%").comma, written_number("1,5·10⁻³").comma
     (-0.125, 0.0015)
+    >>> written_number("R 12,50").comma, written_number("R 12"), written_number("$5.00 MXN")[2]
+    (12.5, None, 'MXN')
+    >>> written_number("52°30′36″S").point
+    -52.51
     """
     cell = _without_powers(plain_digits(cell))
     if _PLAIN.fullmatch(cell):
         return WrittenNumber(float(cell), float(cell))
     if len(cell) > 64:
         return None
+    if "°" in cell and (degrees := _DEGREES.fullmatch(cell)) is not None:
+        return _degrees(degrees)
     if (parts := _CELL.fullmatch(cell)) is None:
         return _zero(cell)
     before, after = parts["before"] or "", parts["after"] or ""
-    if (before and not is_currency(before)) or (before and is_currency(after)):
+    body = parts["body"].rstrip(f" {SPACES}").translate(_UNIFIED)
+    if before in LETTERS and _CENTS.search(body):
+        return None if after else _amount(parts, body, before, "")
+    if before and not is_currency(before):
         return None
+    if before and is_currency(after):  # $ 12.50 MXN: the sign of many, and the code of one
+        if after not in CURRENCIES or before in CURRENCIES:
+            return None
+        before, after = after, ""
+    return _amount(parts, body, before, after)
+
+
+def _amount(parts: re.Match[str], body: str, before: str, after: str) -> WrittenNumber | None:
+    """Return the number in the parts of a cell, with what stands before and behind it."""
     opened = parts["open"] or parts["late"]
     signs = [parts["sign"], parts["inner"], parts["trail"], parts["behind"],
              parts["open"], parts["late"]]  # fmt: skip
@@ -164,7 +197,6 @@ def written_number(cell: str) -> WrittenNumber | None:
     if parts["first"] is not None and parts["percent"] is not None:
         return None
     negative = any(sign is not None and sign != "+" for sign in signs)
-    body = parts["body"].rstrip(f" {SPACES}").translate(_UNIFIED)
     percent = (parts["first"] or parts["percent"]) is not None
     if parts["dash"] is not None and not parts["dash"].startswith("/"):
         body = body[:-1]  # 12.– and 5,-- are amounts without cents
@@ -173,6 +205,19 @@ def written_number(cell: str) -> WrittenNumber | None:
         return None
     unit = "" if is_currency(after) else after
     return WrittenNumber(found[0], found[1], before or ("" if unit else after), unit, percent)
+
+
+def _degrees(parts: re.Match[str]) -> WrittenNumber | None:
+    """Return degrees with minutes and seconds as degrees; south and west are below zero."""
+    minutes, seconds = (
+        float((parts[name] or "0").replace(",", ".")) for name in ("minutes", "seconds")
+    )
+    south = parts["side"] in ("S", "W")
+    if parts["sign"] and parts["side"]:
+        return None
+    value = int(parts["degrees"]) + minutes / 60.0 + seconds / 3600.0
+    value = -value if south or parts["sign"] else value
+    return WrittenNumber(value, value)
 
 
 def _zero(cell: str) -> WrittenNumber | None:

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_ACCENTS = dict.fromkeys(range(0x300, 0x370))
+"""Accents of Latin, Greek and Cyrillic letters: capitals often go without. Marks of other scripts
+make other words."""
+
+
+def plain_word(word: str) -> str:
+    """Return a word as the pairs have it: in small letters, without accents or blanks around it.
+
+    >>> plain_word(" SÌ "), plain_word("ΨΕΥΔΉΣ") == plain_word("ψευδής")
+    ('si', True)
+    """
+    plain = word.strip()
+    if plain.isascii():
+        return plain.lower()
+    parts = unicodedata.normalize("NFD", plain.casefold()).translate(_ACCENTS)
+    return unicodedata.normalize("NFC", parts)
+
+
 PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(yes.split()), frozenset(no.split()))
+    (frozenset(map(plain_word, yes.split())), frozenset(map(plain_word, no.split())))
     for yes, no in (
         ("yes y true t", "no n false f"),  # English
         ("ja j wahr", "nein n falsch"),  # German
@@ -17,14 +36,14 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("sì si s vero", "no n falso"),  # Italian
         ("sim s verdadeiro", "não nao n falso"),  # Portuguese
         ("ja j waar", "nee n onwaar"),  # Dutch
-        ("ja j sann sant sand", "nej nei n falskt usant falsk"),  # Swedish, Norwegian, Danish
+        ("ja j sann sant sand", "nej nei n falskt usant usann falsk"),  # Swedish, Norwegian, Danish
         ("kyllä k tosi", "ei e epätosi"),  # Finnish
         ("tak t prawda", "nie n fałsz"),  # Polish
         ("ano a pravda", "ne n nepravda"),  # Czech
         ("igen i igaz", "nem n hamis"),  # Hungarian
         ("da d adevărat", "nu n fals"),  # Romanian
         ("evet e doğru", "hayır hayir h yanlış yanliş"),  # Turkish
-        ("ναι αληθής", "όχι οχι ψευδής"),  # Greek
+        ("ναι αληθής αληθές", "όχι ψευδής ψευδές"),  # Greek
         ("да д истина", "нет н ложь"),  # Russian
         ("так т істина", "ні н хибність"),  # Ukrainian
         ("是 有", "否 无"),  # Chinese
@@ -41,7 +60,7 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("jah j", "ei e"),  # Estonian
         ("có", "không"),  # Vietnamese
         ("ya y", "tidak t"),  # Indonesian, Malay
-        ("ใช่", "ไม่ใช่"),  # Thai
+        ("ใช่", "ไม่ใช่ ไม่"),  # Thai
         ("بله", "خیر"),  # Persian
         ("✓ ✔ ☑ ✅", "✗ ✘ ✖ ❌ ☐"),  # ticks
     )
@@ -80,8 +99,3 @@ def yes_words(words: Iterable[str]) -> frozenset[str] | None:
         if plain <= yes | no and plain & yes and plain & no:
             return frozenset(word for word, same in given.items() if same in yes)
     return None
-
-
-def plain_word(word: str) -> str:
-    """Return a word as the pairs have it: in small letters, without blanks around it."""
-    return word.strip().lower().replace("i̇", "i")

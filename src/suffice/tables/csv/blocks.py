@@ -96,12 +96,18 @@ class CsvBlocks:
                 for name, cells, seen in zip(self._names, block.columns, evidence, strict=True):
                     if not self._see(cells, seen, done):
                         others.add(name)
+                if self._names[0] in others and self._has_header(block.columns[0]):
+                    return None  # the ordinary reader knows what that is
                 told(block.num_rows)
                 done += block.num_rows
         except (self._pa.ArrowException, UnsoundQuotes):
             return None
         self.codeless = frozenset(self._names) - others
         return evidence
+
+    def _has_header(self, cells: ArrowCells) -> bool:
+        """Whether the first column has its own name for a cell."""
+        return bool(self._compute.index(cells, self._names[0]).as_py() >= 0)
 
     def _see(self, cells: ArrowCells, seen: ColumnEvidence, done: int) -> bool:
         """Look at the cells of one column; return whether all are plain numbers, or blank."""

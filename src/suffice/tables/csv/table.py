@@ -15,6 +15,7 @@ from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, sp
 from suffice.tables.csv.dialect import DELIMITERS, SEEN_ROWS, Dialect, sniffed
 from suffice.tables.csv.inert_cells import may_be_inert, plain_text
 from suffice.tables.csv.quotes import is_swallowed, opening
+from suffice.tables.csv.repeated_header import RepeatedHeader
 from suffice.tables.csv.surroundings import LOOK, named_columns, surroundings_above
 from suffice.tables.table_reading import TableGuess
 
@@ -93,6 +94,7 @@ class CsvTable(TextRows):
         if len(first) > MOST_COLUMNS:
             raise too_wide(self.name, len(first))
         seen = [row for row in self._seen_rows(lines) if row]
+        self._again = RepeatedHeader(first, self.name, note)
         self._is_short = self.dialect.header and _lacks_a_name(first, seen[1:], self.dialect)
         if self._is_short:
             first = ["", *first]
@@ -147,7 +149,7 @@ class CsvTable(TextRows):
 
     def columns(self, rows: list[list[str]]) -> list[list[str]]:
         """Return rows as columns; apostrophes that made a text inert are taken away."""
-        if self._around.boxed:
+        if self._around.boxed or self.dialect.spaced:
             rows = [list(map(str.strip, row)) for row in rows]
         return [
             list(map(plain_text, column)) if may_be_inert(column) else list(column)
@@ -160,7 +162,10 @@ class CsvTable(TextRows):
         kept = None if len(self.names) == width else self._kept
         passed_over = around.under + 1 if self.dialect.header else 0
         blocks = lines if around.is_plain else around.rows_only(iter(lines))
-        for record in self._cut(blocks, around.above):
+        cut = self._cut(blocks, around.above)
+        if self.dialect.header and self._wide > 1:
+            cut = self._again.rows_only(cut)
+        for record in cut:
             if record is not None:
                 if passed_over:
                     passed_over -= 1
@@ -280,7 +285,12 @@ class CsvTable(TextRows):
         marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
         if dialect.spaced or marked or not plain or not dialect.delimiter.isascii():
             return None
-        if not self._around.is_plain or len(self.names) < self._wide or self._is_short:
+        if (
+            self._again.found
+            or not self._around.is_plain
+            or len(self.names) < self._wide
+            or self._is_short
+        ):
             return None
         from suffice.tables.csv.blocks import CsvBlocks
 

@@ -131,7 +131,7 @@ function plainValue(text, kind) {
 function spelledValue(text, spelling, reading) {
   if (spelling.kind === "boolean") {
     if (Object.hasOwn(TRUTHS, text)) return TRUTHS[text];
-    const word = text.trim().toLowerCase().replace("i̇", "i");
+    const word = text.trim().toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/g, "").replaceAll("ς", "σ").normalize("NFC");
     for (const [yes, no] of spelling.pairs ?? []) {
       if (yes.includes(word)) return 1;
       if (no.includes(word)) return 0;
