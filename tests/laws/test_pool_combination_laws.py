@@ -1,4 +1,4 @@
-"""A pool's answer is half a sum of what its members say and half a product."""
+"""A pool's answer is a sum of what its members say and, in part, a product."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 from suffice.models.pool.combined.combination import (
     DEVIATION,
     LEAST_FACTOR,
-    PRODUCT,
     Combination,
     cross_fitted_pool,
 )
@@ -138,7 +137,15 @@ def test_members_with_reasons_of_their_own_are_surer_together() -> None:
     alone_loss = loss(Combination(found.shares).posterior(some), codes[2000:])
     together = loss(found.posterior(some), codes[2000:])
     assert together < alone_loss - 0.05
-    assert together < bayes + PRODUCT * (alone_loss - bayes)
+    assert 0.49 < found.product < 0.5
+    assert together < bayes + found.product * (alone_loss - bayes)
+
+
+def test_few_rows_outside_the_largest_class_leave_the_product_little() -> None:
+    judged, codes = said(4, 4, 40, 2)
+    codes = np.where(np.arange(40) < 2, 1, 0)
+    found = Combination.of(judged, codes, np.ones(40), 3)
+    assert found.product == pytest.approx(0.5 * 2 / 8)
 
 
 @pytest.mark.parametrize("sure", [0.0, 1e-300])

@@ -1,4 +1,4 @@
-"""Many small models of one table, and one answer: half their sum, half their product."""
+"""Many small models of one table, and one answer: their sum, and up to half their product."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Pool(StatisticsClassifier):
-    """A pool of models, ½ Σ v_m p_m(y | x) + ½ · ∝ Π p_m(y | x)^a_m: the best on a small table.
+    """A pool of models, (1 - u) Σ v_m p_m(y | x) + u · ∝ Π p_m(y | x)^a_m, for small tables.
 
     Members are naive Bayes with four laws a column, GDA as Student-t predictives, logistic
     regression, kernels, a forest of tallies and boosted trees; each averages over its settings
     instead of choosing one. All are judged by rows that they have not seen; their shares v in
-    a sum and their exponents a in a product are those that suit these rows best, and the answer is
-    half of each.
+    a sum and their exponents a in a product are those that suit these rows best. The product has
+    half of the answer where there are many rows, and less where there are few.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ class Pool(StatisticsClassifier):
 
     @property
     def weights_(self) -> dict[str, float]:
-        """The share of each member in the sum, half of the answer."""
+        """The share of each member in the sum."""
         model = self._now().model
         return dict(zip(model.members, model.shares.tolist(), strict=True))
 
     @property
     def exponents_(self) -> dict[str, float]:
-        """The exponent of each member in the product, the other half of the answer.
+        """The exponent of each member in the product.
 
         All are 0 in pools of older files, whose answer is the sum alone.
         """

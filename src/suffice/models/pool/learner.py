@@ -143,6 +143,7 @@ class PoolLearner:
             texts=beside,
             exponents=combined.exponents,
             offsets=combined.offsets,
+            product=combined.product,
         )
         ready = {name: one.answer for name, one in judged.items() if one.answer is not None}
         known = model.knowing(coding, rows, ready)

@@ -60,7 +60,7 @@ def training_rows(
 
 @dataclass(frozen=True, eq=False)
 class PoolModel:
-    """p(y | x) = ½ Σ_m v_m p_m(y | x) + ½ e^b_y Π_m p_m(y | x)^a_m / Σ: decisions, and their rows.
+    """p(y | x) = (1 - u) Σ v_m p_m + u · ∝ e^b Π p_m^a_m: decisions, and the rows they are about.
 
     labels, weights  the classes, and the weight of each in all rows that were learned
     kinds            "number", "boolean" or "category", one a column
@@ -72,6 +72,7 @@ class PoolModel:
     sample           the rows; None in a file, where they stand beside it
     texts            columns of texts, which no member reads; None where there are none
     exponents, offsets   a, one a member, and b; None in older files, whose answer is the sum alone
+    product          u
     """
 
     labels: tuple[Label, ...]
@@ -88,6 +89,7 @@ class PoolModel:
     texts: TextsBeside | None = field(default=None, metadata={"later": True})
     exponents: FloatArray | None = field(default=None, metadata={"later": True})
     offsets: FloatArray | None = field(default=None, metadata={"later": True})
+    product: float = field(default=0.0, metadata={"later": True})
 
     @property
     def text_places(self) -> tuple[int, ...]:
@@ -132,7 +134,7 @@ class PoolModel:
     @property
     def combination(self) -> Combination:
         """How members are put together."""
-        return Combination(self.shares, self.exponents, self.offsets)
+        return Combination(self.shares, self.exponents, self.offsets, self.product)
 
     @cached_property
     def _answers(self) -> dict[str, Answer]:

@@ -273,6 +273,7 @@ FORMS: dict[str, dict[str, str]] = {
         "texts": "?=TextsBeside k",
         "exponents": "?weight m",
         "offsets": "?moderate k",
+        "product": "weight",
     },
     "TextsBeside": {
         "places": "places",

@@ -275,6 +275,8 @@ def _pool(value: PoolModel, sizes: Sizes) -> str:
         return "has shares that do not add up to 1"
     if (value.exponents is None) != (value.offsets is None):
         return "has exponents without offsets, or offsets without exponents"
+    if value.product > (0.0 if value.exponents is None else 1.0):
+        return f"has a product of a part of {value.product:g}"
     if value.exponents is not None and value.exponents.max(initial=0.0) > MOST_EXPONENT:
         return f"has an exponent of {value.exponents.max():g}"
     if value.accuracy > 1.0 + ROUNDING:

@@ -1,1 +1,1 @@
-"""What members say, combined: shares of a sum, exponents of a product, and half of each."""
+"""What members say, combined: shares of a sum, exponents of a product, and some of each."""
