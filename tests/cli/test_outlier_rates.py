@@ -231,3 +231,10 @@ def test_one_fraction_among_counts_does_not_end_it() -> None:
     frame.loc[7, "n"] = 6.4  # without this row the column looks like one of counts
     rates = suffice.train(frame, target="y", model="naive-bayes").estimator.learned_.notes.rates
     assert rates.size == 200
+
+
+def test_families_by_name_leave_the_others_to_be_chosen_anew() -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.normal(size=90), "y": ["p", "q"] * 45})
+    found = suffice.train(frame, target="y", model="naive-bayes", families={"a": "gaussian"})
+    assert found.estimator.learned_.notes.rates.size == 90

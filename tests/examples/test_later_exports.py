@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from suffice.cli import main
 from tests.reference import later_forms
 from tests.reference.later_exports import LATER
 from tests.reference.made_exports import read_right
@@ -43,3 +44,27 @@ def test_there_are_as_many_as_the_page_says() -> None:
 def test_every_column_is_what_its_author_meant(export: Export, tmp_path: Path) -> None:
     wrong = read_right(export.written(tmp_path), export)
     assert set(wrong) == NOT_READ.get(export.name, set()), wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "export", [one for one in LATER if "all" not in NOT_READ.get(one.name, ())][::5],
+    ids=lambda one: one.name,
+)  # fmt: skip
+def test_commands_take_them_and_what_is_drawn_is_read_again(
+    export: Export, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: object) -> str:
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        assert code == 0, said.err
+        return said.out
+
+    place, model = export.written(tmp_path), tmp_path / "m.suffice"
+    run("fit", place, "--target", export.target, "--model", "naive-bayes", "-o", model)
+    assert len(run("predict", model, place).splitlines()) == len(export.made()[0].cells) + 1
+    assert run("inspect", model)
+    drawn = tmp_path / "drawn.csv"
+    drawn.write_text(run("sample", model, "-n", "20"), "utf-8")
+    assert len(run("predict", model, drawn).splitlines()) == 21

@@ -48,6 +48,7 @@ _HALVES = {
     "下午": "pm", "午前": "am", "午後": "pm", "SA": "am", "CH": "pm", "ص": "am", "م": "pm",
     "de.": "am", "du.": "pm",
 }  # fmt: skip
+# How they stand before a time or behind it: for `usual_date`.
 _HALF = re.compile(
     r"(?<=\d)\s?(πμ|π\.μ\.|μμ|μ\.μ\.|SA|CH|ص|م)$|"
     r"(오전|오후|上午|下午|午前|午後|de\.|du\.)\s?(\d{1,2}:\d\d(?::\d\d)?)"
@@ -63,7 +64,8 @@ _THAI = (
         "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม",
     ],
 )  # fmt: skip
-_BUDDHIST, _YEARS_BEFORE = 2400, 543
+_BUDDHIST, _YEARS_BEFORE = 2400, 543  # years from here on are counted so
+# A date with such a month, and what follows: for `usual_date`.
 _THAI_DATE = re.compile(r"(\d{1,2})\s?([\u0e00-\u0e7f.]+)\s?(\d{4})(.*)")
 
 

@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadFile, BadRows
 from suffice.places import LONGEST
 from suffice.tables.allowances import MOST_COLUMNS, checked_names, too_wide
-from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, split_lines, too_long
+from suffice.tables.csv.chunks import (
+    LONGEST_RECORD,
+    RepeatedHeader,
+    TextRows,
+    end_of_lines,
+    split_lines,
+    too_long,
+)
 from suffice.tables.csv.dialect import DELIMITERS, SEEN_ROWS, Dialect, sniffed
 from suffice.tables.csv.inert_cells import may_be_inert, plain_text
 from suffice.tables.csv.quotes import is_swallowed, opening
-from suffice.tables.csv.repeated_header import RepeatedHeader
 from suffice.tables.csv.surroundings import LOOK, named_columns, surroundings_above
 from suffice.tables.table_reading import TableGuess
 
@@ -94,7 +100,7 @@ class CsvTable(TextRows):
         if len(first) > MOST_COLUMNS:
             raise too_wide(self.name, len(first))
         seen = [row for row in self._seen_rows(lines) if row]
-        self._again = RepeatedHeader(first, self.name, note)
+        self._again = RepeatedHeader(first if self.dialect.header else [], self.name, note)
         self._is_short = self.dialect.header and _lacks_a_name(first, seen[1:], self.dialect)
         if self._is_short:
             first = ["", *first]
@@ -162,10 +168,7 @@ class CsvTable(TextRows):
         kept = None if len(self.names) == width else self._kept
         passed_over = around.under + 1 if self.dialect.header else 0
         blocks = lines if around.is_plain else around.rows_only(iter(lines))
-        cut = self._cut(blocks, around.above)
-        if self.dialect.header and self._wide > 1:
-            cut = self._again.rows_only(cut)
-        for record in cut:
+        for record in self._again.rows_only(self._cut(blocks, around.above)):
             if record is not None:
                 if passed_over:
                     passed_over -= 1

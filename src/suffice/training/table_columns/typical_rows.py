@@ -11,7 +11,6 @@ import numpy as np
 
 from suffice.errors import BadRows, NoPValue, SimilarLabels, SufficeWarning
 from suffice.learning.label_types import class_array
-from suffice.models.naive_bayes.families_by_looks import AUTO
 from suffice.models.typicality.outlier_rates import OutlierRates
 
 if TYPE_CHECKING:
@@ -105,6 +104,10 @@ def rates_of(learned: Learned, table: Table, labels: NDArray[np.generic]) -> Out
 def _chooses_by_looks(learner: object) -> bool:
     """Whether rows have decided about families of columns, by a look at them."""
     asked = getattr(learner, "families", None)
+    if asked is None:
+        return False
+    from suffice.models.naive_bayes.families_by_looks import AUTO  # other models need it not
+
     return isinstance(asked, dict) or (isinstance(asked, str) and asked == AUTO)
 
 
@@ -113,7 +116,7 @@ def _with_families_of_others(learned: Any, table: Table, labels: NDArray[np.gene
     learner = replace(learned.learner, chosen=None)
     folds = np.random.default_rng(0).permutation(table.size) % min(FOLDS, table.size)
     found = np.empty(table.size)
-    alike: dict[Any, list[IntArray]] = {}  # parts of the rows by what the others have decided
+    alike: list[tuple[Any, list[IntArray]]] = []  # what others have decided, and for which parts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)  # of the whole they have been told
         whole = learner.read(table, labels)
@@ -122,8 +125,12 @@ def _with_families_of_others(learned: Any, table: Table, labels: NDArray[np.gene
             if not len(others):
                 return most_typical(learned, table, labels.tolist())[1]
             batch = learner.read(table.rows(others), labels[others])
-            alike.setdefault(learner.choose(batch).chosen, []).append(own)
-        for chosen, parts in alike.items():
+            chosen = learner.choose(batch).chosen
+            parts = next((held for other, held in alike if other.product == chosen.product), None)
+            if parts is None:
+                alike.append((chosen, parts := []))
+            parts.append(own)
+        for chosen, parts in alike:
             model = learned
             if chosen.product != learned.learner.chosen.product:
                 with suppress(BadRows):  # one fraction, and a column does not count any more
