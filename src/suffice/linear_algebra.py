@@ -183,7 +183,7 @@ def smallest_eigenvalue_bound(whitening: FloatArray) -> float:
     Of a stack, it is one for all of them. λ_min(A) = 1/‖L⁻¹‖₂² ≥ 1/‖L⁻¹‖_F²: no eigenvalues are
     needed to see that a matrix is far from singular.
     """
-    size = float(np.square(whitening).sum(axis=(-2, -1)).max(initial=0.0))
+    size = float(np.einsum("...ij,...ij->...", whitening, whitening).max(initial=0.0))
     return 1.0 / size if size > 0.0 else np.inf
 
 

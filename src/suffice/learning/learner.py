@@ -106,6 +106,10 @@ class Learner(ABC, Generic[S, F]):
         self.check()
         self.__dict__["key"] = settings_of(type(self))(self)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what is only remembered: it is made again where it is needed."""
+        return {name: held for name, held in self.__dict__.items() if not name.startswith("(")}
+
     def settings(self) -> dict[str, object]:
         """Return the settings by name, in the order in which files have them."""
         return {name: getattr(self, name) for name in sorted(setting_names(type(self)))}

@@ -304,6 +304,13 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
 
     def of_model(self) -> GaussianLearner | AveragingLearner:
         """Return family and priors as `suffice.models` has them."""
+        held = self.__dict__.get("(model)")
+        if held is None:  # settings do not change, and a small fit asks three times
+            held = self.__dict__["(model)"] = self._of_model()
+        found: GaussianLearner | AveragingLearner = held
+        return found
+
+    def _of_model(self) -> GaussianLearner | AveragingLearner:
         family = self.family()
         given = self.temperature
         temperature = 1.0 if given is None else checked_temperature(given, (LEFT_OUT,))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray, Label
 
+TINY = float(np.finfo(np.float64).tiny)
+"""The least normal double, by which weights of zero may be replaced as divisors."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSummary:
@@ -160,7 +163,7 @@ class ClassSummary:
             held = (
                 np.broadcast_to(weights[:, np.newaxis], means.shape) if counts is None else counts
             )
-            seen = np.maximum(held.sum(axis=0), np.finfo(np.float64).tiny)
+            seen = np.maximum(held.sum(axis=0), TINY)
             centre = (held * places).sum(axis=0) / seen
             variances = np.diagonal(scatter) if scatter.ndim == 2 else scatter
             within = variances / seen
@@ -188,7 +191,7 @@ def _filled(
     """Give a class that never showed a column the mean of the classes that did."""
     if counts.all():
         return means, lows
-    seen = np.maximum(counts.sum(axis=0), np.finfo(np.float64).tiny)
+    seen = np.maximum(counts.sum(axis=0), TINY)
     common = (counts * means).sum(axis=0) / seen
     absent = counts == 0.0
     return np.where(absent, common, means), np.where(absent, 0.0, lows)

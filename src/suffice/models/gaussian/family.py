@@ -344,6 +344,16 @@ class Gaussian:
 
         return pooled_covariance(covariance, total)
 
+    def _own_covariances(self, summary: ClassSummary) -> FloatArray | None:
+        """Return what `mixed` does of all classes at once (k, d, d), where it only divides."""
+        divisors, _ = self.divisors(summary)
+        if self.pool or self.shrink or summary.scatters is None:
+            return None
+        if not (summary.active.all() and (divisors > 0.0).all()):
+            return None
+        found: FloatArray = summary.scatters / divisors[:, np.newaxis, np.newaxis]
+        return found
+
     def _full(self, summary: ClassSummary) -> tuple[FullNormals, list[Note]]:
         pooled = self.floored(summary)
         notes = [] if pooled.basis is None else [lacking_directions(summary, pooled)]
@@ -357,7 +367,9 @@ class Gaussian:
             return tied, notes + more
         variances = np.square(pooled.deviations)
         size = summary.size
-        covariances = [self.shrunk(self.mixed(summary, c), variances) for c in range(size)]
+        covariances: Sequence[FloatArray] | FloatArray | None = self._own_covariances(summary)
+        if covariances is None:
+            covariances = [self.shrunk(self.mixed(summary, c), variances) for c in range(size)]
         factors, whitenings, thin = class_covariances(covariances, summary.weights, pooled)
         if thin:
             notes.append(

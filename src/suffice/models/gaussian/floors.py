@@ -166,7 +166,7 @@ def class_covariance(
 
 
 def class_covariances(
-    covariances: Sequence[FloatArray], weights: FloatArray, pooled: Pooled
+    covariances: Sequence[FloatArray] | FloatArray, weights: FloatArray, pooled: Pooled
 ) -> tuple[FloatArray, FloatArray, list[int]]:
     """Return (L, L⁻¹) of the covariances of all classes, and for which of them the rule acted."""
     width, size = len(pooled.deviations), len(weights)
@@ -175,7 +175,7 @@ def class_covariances(
     step = max(1, AT_ONCE // max(width * width, 1))
     for start in range(0, size, step):
         block = slice(start, min(start + step, size))
-        own = _plainly_definite(np.stack(covariances[block]), pooled)
+        own = _plainly_definite(np.asarray(covariances[block]), pooled)
         if own is not None:
             factors[block], whitenings[block] = own
             continue

@@ -65,7 +65,7 @@ class LinearForm:
             with np.errstate(all="ignore"):
                 linear_scores(rows[part], self.origin, self.weights, self.offsets, out[part])
 
-        for_blocks(work, *rows.shape)
+        for_blocks(work, *rows.shape, light=True)
         return out
 
     def odds(self, rows: FloatArray | SparseRows, out: FloatArray | None = None) -> FloatArray:
@@ -82,7 +82,7 @@ class LinearForm:
             with np.errstate(all="ignore"):
                 linear_scores(rows[part], self.origin, weights, offsets, found[part])
 
-        for_blocks(work, *rows.shape)
+        for_blocks(work, *rows.shape, light=True)
         return found[:, 0]
 
     def decisions(self, rows: FloatArray | SparseRows) -> FloatArray:
@@ -140,12 +140,14 @@ class LinearForm:
             refuse_blanks_of(rows)
             return np.zeros(len(rows), dtype=np.intp)
         scores = self.odds(rows)[:, np.newaxis] if len(self.labels) == 2 else self.scores(rows)
-        far = self._far(rows, scores)
         found = np.empty(len(rows), dtype=np.intp)
         hard = np.empty(len(rows), dtype=bool)
         for_blocks(
-            lambda part: winners(scores[part], found[part], hard[part]), len(rows), scores.shape[1]
+            lambda part: winners(scores[part], found[part], hard[part]),
+            *scores.shape,
+            light=True,
         )
+        far = self._far(rows, scores) if hard.any() else None
         if far is not None:
             found[far] = self._from_afar(rows[far]).argmax(axis=1)
         return found

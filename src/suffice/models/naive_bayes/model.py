@@ -22,6 +22,7 @@ from suffice.models.naive_bayes.families.gaussian import NormalColumns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
 from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.rows.sparse import SparseRows, refuse_stored
 
 if TYPE_CHECKING:
@@ -189,7 +190,9 @@ class NaiveBayesModel:
         if isinstance(first, SparseRows):
             for_sparse_blocks(work, first)
             return
-        for_blocks(work, len(rows), max(1, rows.cells // max(1, len(rows))))
+        # Products with tables of few classes, or a place in them: little for each cell.
+        light = all(isinstance(law, LinearLaws | TallyLaws) for law in self.laws)
+        for_blocks(work, len(rows), max(1, rows.cells // max(1, len(rows))), light=light)
 
     # The other school
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.models.pool.averages import cross_fitted, most_of, softmax
 from suffice.models.pool.folded_rows import RANKS, SMALL
-from suffice.models.pool.member import Judged
+from suffice.models.pool.member import Judged, when_asked
 from suffice.models.pool.softmax_path import ROUGHLY, softmax_path
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class LogisticMember:
         return len(PENALTIES)
 
     def judge(self, rows: FoldedRows) -> Judged:
-        """Fit all folds at once, and all rows by themselves."""
+        """Fit all folds at once."""
         prepared = rows.fold_features[self.which]
         features = _padded([one @ _directions(one) for one in prepared])
         path = softmax_path(features, _truth(rows), rows.training_weights[:-1], PENALTIES)
@@ -130,13 +130,11 @@ class LogisticMember:
         basis = _directions(rows.features[self.which])
         without = _without(rows, rows.features[self.which] @ basis, PENALTIES)
         grid, posterior = cross_fitted(found, rows.codes, rows.weights, rows.folds, without=without)
-        return Judged(posterior, grid, self._answer(rows, basis, grid))
+        return Judged(posterior, grid)
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:
         """Fit all rows."""
-        return self._answer(rows, _directions(rows.features[self.which]), grid)
-
-    def _answer(self, rows: FoldedRows, basis: FloatArray, grid: FloatArray) -> Answer:
+        basis = _directions(rows.features[self.which])
         features = rows.features[self.which] @ basis
         path = softmax_path(features, _truth(rows), rows.weights[None], PENALTIES)
         shares = most_of(grid)
@@ -161,7 +159,7 @@ class KernelLogisticMember:
         return len(SCALES) * len(KERNEL_PENALTIES)
 
     def judge(self, rows: FoldedRows) -> Judged:
-        """Fit all folds at once for each scale, and all rows by themselves."""
+        """Fit all folds at once for each scale."""
         kernels, found, without = [], [], []
         prepared = rows.fold_features[RANKS]
         training_weights = rows.training_weights[:-1]
@@ -185,7 +183,8 @@ class KernelLogisticMember:
             rows.folds,
             without=np.concatenate(inner, axis=1) if len(inner) == len(SCALES) else None,
         )
-        return Judged(posterior, grid, _kernel_answer(rows, kernels, grid))
+        # Its eigenvectors are kept: they take longer than all else where rows are many.
+        return Judged(posterior, grid, when_asked(lambda: _kernel_answer(rows, kernels, grid)))
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:
         """Fit all rows for each scale."""

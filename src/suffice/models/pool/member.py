@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,6 +31,25 @@ class Judged:
     posterior: FloatArray
     grid: FloatArray
     answer: Answer | None = None
+
+
+def when_asked(make: Callable[[], Answer]) -> Answer:
+    """Return an answer that is learned when it is asked for the first time.
+
+    Who fits and saves a pool, or only judges it, does not ask.
+    """
+    made: list[Answer] = []
+    waiting = [make]  # emptied then: what it learns from is let go
+
+    def answer(new: NewRows) -> FloatArray:
+        if not made:
+            with guard:
+                if not made:
+                    made.append(waiting.pop()())
+        return made[0](new)
+
+    guard = threading.Lock()
+    return answer
 
 
 class Member(Protocol):
