@@ -43,6 +43,19 @@ def law_of(components: Components, coordinates: Coordinates, form: str) -> Gener
     return GenerativeModel(tuple(range(size)), shares, densities, weights)
 
 
+ALL_BUT_NOTHING = 1.0 - 2.0**-53
+"""The largest share below 1: noise of all rows is noise of so many, as far as doubles can tell."""
+
+
+def log_rest(noise: float) -> float:
+    """Return the log of the share that is no noise.
+
+    >>> round(log_rest(0.5), 4), round(log_rest(1.0), 1)
+    (-0.6931, -36.7)
+    """
+    return float(np.log1p(-min(noise, ALL_BUT_NOTHING)))
+
+
 def log_joint(
     model: GenerativeModel, noise: float, log_volume: float, rows: FloatArray
 ) -> FloatArray:
@@ -50,7 +63,7 @@ def log_joint(
     found = model.log_joint(rows)
     if noise == 0.0:
         return found
-    found += np.log1p(-noise)
+    found += log_rest(noise)
     seen = (~np.isnan(rows)).mean(axis=1)
     return np.column_stack([found, np.log(noise) - log_volume * seen])
 
@@ -64,7 +77,7 @@ def log_density(
         return found
     seen = (~np.isnan(rows)).mean(axis=1)
     both = np.column_stack([found, -log_volume * seen])
-    return log_average(both, np.log([1.0 - noise, noise]))
+    return log_average(both, np.array([log_rest(noise), np.log(noise)]))
 
 
 def sure_logs(

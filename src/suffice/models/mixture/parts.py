@@ -11,6 +11,7 @@ from suffice.linear_algebra import lower_factor, lower_inverse, normalized
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing.e_step import conditional_cells
+from suffice.models.mixture.law import log_rest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ def conditional_fit(fit: MixtureFit, given: Mapping[int, float], width: int) -> 
     joint = fit.model.log_joint(row)
     noise, volume = fit.noise, fit.log_volume * float((~seen).mean())
     if noise > 0.0:
-        joint += np.log1p(-noise)
+        joint += log_rest(noise)
         outside = np.log(noise) - fit.log_volume * float(seen.mean())
         all_shares = np.exp(normalized(np.column_stack([joint, [[outside]]])))[0]
         noise = float(all_shares[-1])
