@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from suffice.models.pool.combined.shares import pool_shares, prior_rows
+from suffice.models.pool.combined.combination import pool_shares, prior_rows
 from suffice.models.pool.trees.boosted import RATE, SHRINKAGE, _grown
 
 
