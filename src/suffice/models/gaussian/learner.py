@@ -195,9 +195,10 @@ def log_priors_of(priors: Mapping[Label, float], labels: Sequence[Label]) -> Flo
             )
     whole = sum(map(float, priors.values()))
     if not abs(whole - 1.0) <= 1e-8:
+        named = [*labels, *(label for label in priors if label not in set(labels))]
         raise BadSetting(
-            f"priors {listed(f'{float(v):g}' for v in priors.values())} of "
-            f"{listed(map(repr, priors))} add up to {whole:g}",
+            f"priors {listed(f'{float(priors[label]):g}' for label in named)} of "
+            f"{listed(map(repr, named))} add up to {whole:g}",
             hint="priors are at least 0 and add up to 1",
         )
     values = np.array([float(priors[label]) for label in labels])
