@@ -44,8 +44,10 @@ def eager_frame(data: object) -> Any:
     Names that come twice are refused in our words: narwhals has an error of its own for them.
     """
     import narwhals as nw
+    from narwhals.dependencies import is_polars_lazyframe
 
-    if is_from_frame_library(data):
+    lazy = is_polars_lazyframe(data) or isinstance(data, nw.LazyFrame)  # its names cost a plan
+    if is_from_frame_library(data) and not lazy:
         labels = _labels_of(data)
         if len(set(labels)) < len(labels):
             if not any(isinstance(label, str) for label in labels):
