@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import GaussianMixture, load
-from suffice.errors import BadSetting, ColumnMismatch, DifferentKinds, SufficeError
+from suffice.errors import (
+    BadSetting,
+    ColumnMismatch,
+    DifferentKinds,
+    NotFinite,
+    SufficeError,
+)
 from suffice.models.mixture.stepwise import START_ROWS, HiddenMoments, step_rows
 from tests.searches import examples
 
@@ -48,6 +54,25 @@ def test_a_stream_comes_near_to_all_rows_at_once(form: str, blank: float) -> Non
     first = GaussianMixture(3, form).fit(rows[:START_ROWS])
     assert stream.log_likelihood_ / 20_000 == pytest.approx(whole.log_likelihood_ / 20_000, abs=0.1)
     assert stream.score(fresh) > first.score(fresh)  # it has learned since
+
+
+@pytest.mark.parametrize("form", ["VVV", "EEI"])
+@pytest.mark.parametrize("far", [1e80, 1e160, -1e300])
+def test_rows_too_far_to_be_squared_are_refused_and_change_nothing(
+    form: str, far: float, tmp_path: Path
+) -> None:
+    """A file of them could not be opened again: it held NaN, or squares beyond 1e150."""
+    rows = drawn(4, 1_600)
+    stream = GaussianMixture(2, form).partial_fit(rows[:1_200])
+    bad = rows[1_200:1_210].copy()
+    bad[7, 1] = far
+    with pytest.raises(NotFinite, match="column 1 is too large to be squared"):
+        stream.partial_fit(bad)
+    stream.partial_fit(rows[1_200:])
+    untroubled = GaussianMixture(2, form).partial_fit(rows[:1_200]).partial_fit(rows[1_200:])
+    np.testing.assert_array_equal(stream.means_, untroubled.means_)
+    stream.save(tmp_path / "m.suffice")
+    np.testing.assert_array_equal(load(tmp_path / "m.suffice").means_, stream.means_)
 
 
 @examples(3)

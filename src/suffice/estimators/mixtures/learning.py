@@ -221,6 +221,7 @@ class MixtureLearning(MixtureAnswers):
                 warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
         if stream.is_begun:
             assert fit is not None
+            stream.refuse_far(fit)
             many = step_rows(fit.model.densities.size, width)
             while len(stream.weights) >= many:
                 stream, fit = stream.stepped(fit, many, prior=bool(self.prior))

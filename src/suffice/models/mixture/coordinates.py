@@ -9,11 +9,12 @@ import numpy as np
 
 from suffice.engines.parts import Mergeable
 from suffice.engines.threads import collect_blocks
-from suffice.errors import BadRows
+from suffice.errors import BadRows, NotFinite
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
 from suffice.models.mixture.factored.factor_forms import factors_of
 from suffice.models.mixture.survey import RowSurvey
+from suffice.places import ColumnAt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,11 @@ class Collects(Protocol):
     def __call__(self, summarize: Callable[[FloatArray, FloatArray | None], S]) -> S:
         """Return the merged summary of all rows."""
         ...
+
+
+FARTHEST = 1e70
+"""Standard deviations of the first rows from which on rows of a stream are refused: running sums of
+squares of more, and what is added to them, would leave what a file may hold (1e150)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,3 +177,23 @@ def checked_rows(rows: FloatArray, weights: FloatArray | None) -> MixtureRows:
     if not kept.all():
         rows, weights = rows[kept], None if weights is None else weights[kept]
     return MixtureRows(rows, weights)
+
+
+class Units(Protocol):
+    """An origin and units of columns, and which of them vary."""
+
+    @property
+    def origin(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def scale(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def active(self) -> NDArray[np.bool_]: ...  # noqa: D102
+
+
+def refuse_far(rows: FloatArray, units: Units) -> None:
+    """Refuse rows whose squares are beyond what a file may hold, in units of the first rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = np.abs(rows - units.origin) / units.scale
+        wide = units.active & (reach > FARTHEST).any(axis=0)
+    if wide.any():
+        raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(wide))

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.full_normals import FullNormals
-from suffice.models.mixture.coordinates import Coordinates
+from suffice.models.mixture.coordinates import Coordinates, refuse_far
 from suffice.models.mixture.law import law_of
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
 from suffice.models.mixture.sums import Components, Expectation, completed
@@ -184,6 +184,10 @@ class MixtureStream:
         found = self.squares if self.scatters is None else self.scatters
         assert found is not None
         return found
+
+    def refuse_far(self, fit: MixtureFit) -> None:
+        """Refuse rows that wait and are too far to be squared, before any step is made."""
+        refuse_far(self.rows, _restored(fit, self.total, self.trifle)[0])
 
     def averaged(self, fit: MixtureFit, many: int) -> tuple[Self, Coordinates, Components]:
         """Let the first rows that wait join the running sums, under the components there are.

@@ -7,26 +7,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import NotFinite
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.model import GenerativeModel
-from suffice.models.mixture.coordinates import Coordinates
+from suffice.models.mixture.coordinates import Coordinates, refuse_far
 from suffice.models.mixture.factored.factor_forms import form_parameters
 from suffice.models.mixture.fitting import MixtureFit
-from suffice.places import ColumnAt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.mixture.laws import MixtureLaws
     from suffice.rows import FloatArray
-
-
-FARTHEST = 1e70
-"""Standard deviations of the first rows from which on rows of a stream are refused: running sums of
-squares of more, and what is added to them, would leave what a file may hold (1e150)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +77,7 @@ class StreamFrame:
 
     def refuse_far(self, rows: FloatArray) -> None:
         """Refuse rows whose squares are beyond what a file may hold, in units of the first rows."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = np.abs(rows - self.origin) / self.scale
-            wide = self.active & (reach > FARTHEST).any(axis=0)
-        if wide.any():
-            raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(wide))
+        refuse_far(rows, self)
 
     def summary(self) -> ClassSummary:
         """Return it as moments of rows."""
