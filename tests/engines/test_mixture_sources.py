@@ -13,7 +13,7 @@ import pytest
 import suffice.learning.collect as collecting
 from suffice import GaussianMixture
 from suffice.errors import BadFile, BadRows, BadSetting, NotANumber, NotFinite
-from suffice.estimators.mixtures import checkpoints
+from suffice.estimators.mixtures import sources
 from suffice.models.mixture import fitting
 from suffice.models.mixture.journey import Journey
 from suffice.models.mixture.survey import RowSurvey, SampledRows
@@ -207,7 +207,7 @@ class _Interrupted(Journey):
 def test_a_search_that_is_interrupted_goes_on(
     after: int, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "EVERY", 1e9)  # nothing but the end writes
+    monkeypatch.setattr(sources, "EVERY", 1e9)  # nothing but the end writes
     monkeypatch.setattr(fitting, "SMALL_TABLE", 0)
     place = tmp_path / "search"
     settings: Any = {"components": [3, 4], "covariance": "VVV"}

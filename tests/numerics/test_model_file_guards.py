@@ -62,6 +62,9 @@ def stored(name: str) -> StoredModel:
     elif name == "mixture, stream":
         rows = numbers(rng, 60)[0]
         model = suffice.GaussianMixture(2, "VVV").fit(rows).partial_fit(rows)
+    elif name == "mixtures, streams":
+        rows, labels = numbers(rng, 4_000)
+        model = suffice.MixtureDiscriminant(2, "EEI").partial_fit(rows, labels)
     elif name in CHOSEN:
         model = CHOSEN[name]().fit(*numbers(rng, 60))
     else:
@@ -523,6 +526,10 @@ SOUND: dict[str, Case] = {
         "mixture, stream", ("stream", "worth"), 0.0,
     ),
     "stream has moments twice, or noise alone": ("mixture, stream", ("stream", "noise"), 1.0),
+    "streams have come to another model": (
+        "mixtures, streams", ("streams", "classes", 0, "model", "log_priors"),
+        lambda held: held[::-1],
+    ),
     "stream has shares that do not add up to 1": (
         "mixture, stream", ("stream", "held"), times(2.0),
     ),
@@ -534,6 +541,11 @@ SOUND: dict[str, Case] = {
         "pool", ("model", "sample"), lambda _: stored("pool").state["statistics"].sample,
     ),
     "has shares that do not add up to 1": ("pool", ("model", "shares"), times(2.0)),
+    "has exponents without offsets, or offsets without exponents": (
+        "pool", ("model", "offsets"), None,
+    ),
+    "has a product of a part of 1.5": ("pool", ("model", "product"), 1.5),
+    "has an exponent of 2e+06": ("pool", ("model", "exponents"), put((0, 2e6))),
     "is right in 2 of all rows": ("pool", ("model", "accuracy"), 2.0),
     "has columns of an unknown kind": (
         "pool", ("model", "kinds"), lambda held: ("colour", *held[1:]),

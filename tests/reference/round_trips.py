@@ -84,6 +84,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "MixtureDiscriminant": {
         "components": [1, 2, "auto"],
         "covariance": [*LETTERS, "shared", ["EEE", "VVI"]],
+        "factors": [None, 1, "auto"],
         "criterion": ["bic", "left-out"],
         "shared": [False, True],
         "priors": PRIORS,
@@ -95,6 +96,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "GaussianMixture": {
         "components": [1, 2, range(1, 3), [3, 1], "auto"],
         "covariance": [*LETTERS, *SPOKEN.values(), ["EEE", "VVI"], "auto"],
+        "factors": [None, 1, "auto"],
         "noise": [False, True, 40.0],
         "start": [None, GIVEN],
         "criterion": list(CRITERIA),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, listed, meant
-from suffice.training.table_columns.text_columns import say_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -176,6 +175,8 @@ def choose(
     hooks.note(_why(found, chosen, losses, means))
     fitted = found.held_out[chosen.name].fitted
     if chosen.is_pool and fitted is not None:
+        from suffice.training.table_columns.text_columns import say_bytes  # it loads NumPy
+
         say_bytes(fitted, hooks)
     if chosen.is_pool:
         hooks.note("a pool keeps its rows: anyone with the file can read them")

@@ -290,22 +290,26 @@ class RepeatedHeader:
             yield from records
             return
         held: list[Record] = []
-        for record in records:
-            if record is None:
-                if not held:
-                    yield None
-            elif not begun:
-                begun = True
-                yield record
-            elif len(record[1]) < width and len(held) < MOST_BETWEEN:
-                held.append(record)
-            elif record[1] == self._header:
-                self._say(record[0], len(held))
-                held = []
-            else:
-                yield from held
-                held = []
-                yield record
+        try:
+            for record in records:
+                if record is None:
+                    if not held:
+                        yield None
+                elif not begun:
+                    begun = True
+                    yield record
+                elif len(record[1]) < width and len(held) < MOST_BETWEEN:
+                    held.append(record)
+                elif record[1] == self._header:
+                    self._say(record[0], len(held))
+                    held = []
+                else:
+                    yield from held
+                    held = []
+                    yield record
+        except BadRows:
+            yield from held  # what is wrong with them stands further up
+            raise
         yield from held
 
     def _say(self, line: int, narrower: int) -> None:
