@@ -46,7 +46,7 @@ def eager_frame(data: object) -> Any:
     import narwhals as nw
     from narwhals.dependencies import is_polars_lazyframe
 
-    lazy = is_polars_lazyframe(data) or isinstance(data, nw.LazyFrame)  # its names cost a plan
+    lazy = isinstance(data, nw.LazyFrame) or is_polars_lazyframe(data)  # its names cost a plan
     if is_from_frame_library(data) and not lazy:
         labels = _labels_of(data)
         if len(set(labels)) < len(labels):
