@@ -21,6 +21,15 @@ SETTLED = 1e-4
 """Nats over all rows that a step must gain for another to follow."""
 HALVINGS = 15
 """How often a step is halved that does not lower the loss enough."""
+SUFFICIENT = 1e-4
+"""The share of the promised decrease that a step must keep (Armijo's rule); the usual number."""
+MEAN_RIDGE = 1e-6
+"""A penalty of the mean weight, which is free otherwise: rows that are all told apart would drive
+it up for ever."""
+HESSIAN_RIDGE = 1e-9
+"""What keeps a Hessian without curvature solvable: far less than one doubtful row adds, about ¼."""
+ZERO = 1e-12
+"""Weights up to this are at their bound, 0, and stay there while the gradient says so."""
 
 
 def column_weights(
@@ -54,7 +63,7 @@ def column_weights(
     rows = np.arange(size)
     tallies = np.bincount(codes, weights, minlength=classes).astype(np.float64)
     offsets = log_shares(tallies)
-    penalty = (np.eye(width) - 1.0 / max(width, 1)) / deviation**2 + 1e-6 * np.eye(width)
+    penalty = (np.eye(width) - 1.0 / max(width, 1)) / deviation**2 + MEAN_RIDGE * np.eye(width)
     usual = np.full(width, 1.0 / np.sqrt(max(width, 1)))
     free_classes = classes if intercepts else 0
     theta = np.concatenate([usual if start is None else start, np.zeros(free_classes)])
@@ -86,16 +95,16 @@ def column_weights(
         hessian[:width, :width] += penalty
         hessian[width:, width:] += np.eye(free_classes) / INTERCEPT_VARIANCE
         free = np.ones(len(theta), dtype=bool)
-        free[:width] = (theta[:width] > 1e-12) | (gradient[:width] <= 0.0)
+        free[:width] = (theta[:width] > ZERO) | (gradient[:width] <= 0.0)
         step = np.zeros(len(theta))
-        part = hessian[np.ix_(free, free)] + 1e-9 * np.eye(int(free.sum()))
+        part = hessian[np.ix_(free, free)] + HESSIAN_RIDGE * np.eye(int(free.sum()))
         step[free] = _solved(part, gradient[free])
         length = 1.0
         for _ in range(HALVINGS):
             moved = theta - length * step
             moved[:width] = np.maximum(moved[:width], 0.0)
             new, log_new = value(moved)
-            if new <= loss - 1e-4 * float(gradient @ (theta - moved)):
+            if new <= loss - SUFFICIENT * float(gradient @ (theta - moved)):
                 break
             length *= 0.5
         else:
