@@ -37,6 +37,15 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(words[:SHOWN]) + f" and {len(words) - SHOWN} more"
 
 
+def counted(size: int, one: str, many: str) -> str:
+    """Return how many there are, with the word for one or for several.
+
+    >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
+    ('1 row', '1,200 rows')
+    """
+    return f"{size:,} {one if size == 1 else many}"
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnAt:
     """A column: by its position, and by its name once that is known."""

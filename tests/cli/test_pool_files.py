@@ -113,6 +113,8 @@ def test_inspect_tells_members_and_what_is_kept(files: Path, run: Callable[..., 
     told = json.loads(run("inspect", files / "a.suffice", "--json").out)["pool"]
     model = suffice.load(files / "a.suffice")
     assert {m["name"]: m["share"] for m in told["members"]} == model.weights_
+    assert {m["name"]: m["exponent"] for m in told["members"]} == model.exponents_
+    assert told["product"] > 0.0
     assert {m["name"]: m["log_loss"] for m in told["members"]} == model.log_losses_
     assert (told["log_loss"], told["accuracy"]) == (model.log_loss_, model.accuracy_)
     assert told["kept_rows"] == 40
@@ -120,7 +122,9 @@ def test_inspect_tells_members_and_what_is_kept(files: Path, run: Callable[..., 
 
 def test_diff_tells_what_moved(files: Path, run: Callable[..., Any]) -> None:
     done = run("diff", files / "a.suffice", files / "b.suffice")
-    assert "share in the answer of naive Bayes: " in done.out
+    assert "share in the sum of naive Bayes: " in done.out
+    assert "exponent in the product of naive Bayes: " in done.out
+    assert "part of the product of all members together: " in done.out
     assert "judged log-loss of all members together: " in done.out
     assert "share of class 'yes' among the rows: " in done.out
     same = run("diff", files / "a.suffice", files / "a.suffice")

@@ -147,9 +147,7 @@ class Pool(StatisticsClassifier):
         All are 0 in pools of older files, whose answer is the sum alone.
         """
         model = self._now().model
-        if model.exponents is None:
-            return dict.fromkeys(model.members, 0.0)
-        return dict(zip(model.members, model.exponents.tolist(), strict=True))
+        return dict(zip(model.members, model.all_exponents.tolist(), strict=True))
 
     @property
     def texts_(self) -> dict[str, float]:

@@ -162,7 +162,7 @@ def _judged_by_itself(model: Learner, rows: LabelledRows) -> HeldOut:
 
 
 def _shares(pool: Learned) -> str:
-    """Return the members of a pool, by their part in the answer."""
+    """Return the members of a pool, by their share in the sum."""
     shares = zip(pool.model.members, pool.model.shares.tolist(), strict=True)
     parts = sorted(shares, key=lambda pair: -pair[1])
     return ", ".join(f"{name} {100.0 * v:.0f} %" for name, v in parts if v >= SHOWN_SHARE)

@@ -147,10 +147,9 @@ def recommend(
         )
     elif chosen.is_pool:
         reasons.append(
-            "It is an average of generative and discriminative models, weighted by how well they "
-            "predict rows they have not seen. It has no density: use a single model to ask how "
-            "typical a row is "
-            "or to generate rows."
+            "It combines generative and discriminative models, weighted by how well they predict "
+            "rows they have not seen. It has no density: use a single model to ask how typical a "
+            "row is or to generate rows."
         )
     reasons += [str(one) for one in crossings]
     if crossings:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.errors import listed
+from suffice.places import counted
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.models.text.learner import TextRecord
     from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
+    from suffice.storage.pool_account import PoolAccount
 
 
 MOST_COLUMNS = 60
@@ -43,61 +45,6 @@ class ColumnAccount:
     kind: str
     family: str | None
     levels: tuple[Label, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MemberAccount:
-    """A member of a pool: its share in the answer, and its judged log-loss in nats a row."""
-
-    name: str
-    share: float
-    log_loss: float
-
-
-@dataclass(frozen=True, slots=True)
-class PoolAccount:
-    """The members of a pool, how good it is on rows that it has not seen, and rows it keeps.
-
-    texts     columns that no member reads, and how far they are believed beside the members
-    readings  by what each of them is known: "words" or "bytes"
-    """
-
-    members: tuple[MemberAccount, ...]
-    log_loss: float
-    accuracy: float
-    kept: int
-    texts: Mapping[str, float] = field(default_factory=dict)
-    readings: Mapping[str, str] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the same as what JSON can hold."""
-        return {
-            "members": [
-                {"name": m.name, "share": m.share, "log_loss": m.log_loss} for m in self.members
-            ],
-            "log_loss": self.log_loss,
-            "accuracy": self.accuracy,
-            "kept_rows": self.kept,
-            **({"texts": dict(self.texts), "readings": dict(self.readings)} if self.texts else {}),
-        }
-
-    def lines(self) -> list[str]:
-        """Return the same for people, the largest share first."""
-        told = [
-            f"  {m.name}: share {m.share:.3f}, log-loss {m.log_loss:.4g}"
-            for m in sorted(self.members, key=lambda m: -m.share)
-        ]
-        return [
-            f"{_counted(len(told), 'member', 'members')}, evaluated on rows that each had not seen",
-            *told,
-            *(
-                f"  also the {self.readings[name]} of {name}: weight {belief:.3g}"
-                for name, belief in self.texts.items()
-            ),
-            f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
-            "",
-            f"It keeps {_counted(self.kept, 'row', 'rows')}: anyone with the file can read them.",
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +82,7 @@ class MixtureAccount:
         if self.penalised:
             told.append("A prior keeps its clusters from collapsing onto rows that are equal.")
         if self.waiting:
-            waiting = _counted(self.waiting, "row waits", "rows wait")
+            waiting = counted(self.waiting, "row waits", "rows wait")
             told.append(f"{waiting} for the next step of EM.")
         return told
 
@@ -180,7 +127,7 @@ class Account:
         lines = [f"{self.estimator}{known}"]
         if self.classes:
             words = ("class", "classes") if self.mixture is None else ("cluster", "clusters")
-            lines += ["", _counted(len(self.classes), *words)]
+            lines += ["", counted(len(self.classes), *words)]
         for c in self.classes:
             parts = [] if c.weight is None else [_rows(c.weight)]
             word = "prior" if self.mixture is None else "share"
@@ -188,7 +135,7 @@ class Account:
             lines.append(f"  {shown(c.label)}" + (": " if parts else "") + ", ".join(parts))
         from suffice.printing.level_order import level_order  # who predicts does without
 
-        lines += ["", _counted(len(self.columns), "column", "columns")]
+        lines += ["", counted(len(self.columns), "column", "columns")]
         for column in self.columns[:MOST_COLUMNS]:
             told = column.kind if column.family is None else f"{column.kind}, {column.family}"
             ordered = level_order(column.levels)
@@ -277,16 +224,9 @@ def _mixture(stored: StoredModel) -> MixtureAccount:
 
 def _pool(model: PoolModel, state: Mapping[str, Any]) -> PoolAccount:
     """Return what only a pool has."""
-    beside, names = model.texts, state["columns"].names
-    texts, readings = {}, {}
-    if beside is not None:
-        called = [names[place] for place in beside.places]
-        texts = dict(zip(called, beside.factors.tolist(), strict=True))
-        readings = dict(zip(called, beside.read_by, strict=True))
-    judged = zip(model.members, model.shares.tolist(), model.log_losses.tolist(), strict=True)
-    members = tuple(MemberAccount(*one) for one in judged)
-    kept = len(state["statistics"].sample.rows)
-    return PoolAccount(members, model.log_loss, model.accuracy, kept, texts, readings)
+    from suffice.storage.pool_account import PoolAccount  # other models do without
+
+    return PoolAccount.of(model, state)
 
 
 def _law_account(stored: StoredModel) -> Account:
@@ -366,10 +306,6 @@ def shown(name: object) -> str:
     """
     text = str(name)
     return text if text.isprintable() and text.strip() == text != "" else repr(name)
-
-
-def _counted(size: int, one: str, many: str) -> str:
-    return f"{size:,} {one if size == 1 else many}"
 
 
 def _rows(weight: float) -> str:

@@ -21,7 +21,9 @@ SHOWN = 20
 """Moves that are listed in words."""
 SHARE = "share of the rows"
 """The kind of a move of the priors, which belong to no column."""
-MEMBER_SHARE, LOG_LOSS = "share in the answer", "judged log-loss"
+MEMBER_SHARE, EXPONENT = "share in the sum", "exponent in the product"
+"""How a member of a pool is put together with the others."""
+LOG_LOSS, PRODUCT = "judged log-loss", "part of the product"
 """What is known of the members of a pool; together they are called TOGETHER."""
 TOGETHER = "all members together"
 """What the pool itself is called in a difference."""
@@ -58,7 +60,7 @@ class Move:
     def __str__(self) -> str:
         if self.kind == SHARE:
             what = f"share of class {self.label!r} among the rows"
-        elif self.kind in (MEMBER_SHARE, LOG_LOSS):
+        elif self.kind in (MEMBER_SHARE, EXPONENT, LOG_LOSS, PRODUCT):
             what = f"{self.kind} of {self.place}"
         elif self.kind == LAW_MEAN:
             what = f"mean of {shown(self.place)}"
@@ -266,12 +268,15 @@ def _members(first: StoredModel, second: StoredModel) -> list[Move]:
     """Return how the members of pools have moved; they have no standard errors."""
     held = []
     for model in (first.state["model"], second.state["model"]):
-        shares = zip(model.members, model.shares.tolist(), strict=True)
-        losses = zip(model.members, model.log_losses.tolist(), strict=True)
+        known = {MEMBER_SHARE: model.shares, EXPONENT: model.all_exponents}
+        known[LOG_LOSS] = model.log_losses
         held.append(
-            {(name, MEMBER_SHARE): share for name, share in shares}
-            | {(name, LOG_LOSS): loss for name, loss in losses}
-            | {(TOGETHER, LOG_LOSS): model.log_loss}
+            {
+                (name, kind): value
+                for kind, values in known.items()
+                for name, value in zip(model.members, values.tolist(), strict=True)
+            }
+            | {(TOGETHER, LOG_LOSS): model.log_loss, (TOGETHER, PRODUCT): model.product}
         )
     before, after = held
     return [

@@ -132,6 +132,11 @@ class PoolModel:
         return None
 
     @property
+    def all_exponents(self) -> FloatArray:
+        """The exponents of the members; 0 where there is the sum alone."""
+        return np.zeros(len(self.members)) if self.exponents is None else self.exponents
+
+    @property
     def combination(self) -> Combination:
         """How members are put together."""
         return Combination(self.shares, self.exponents, self.offsets, self.product)
