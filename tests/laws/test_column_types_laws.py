@@ -120,3 +120,33 @@ def test_a_database_refuses_no_number_either() -> None:
                 np.testing.assert_allclose(answers, model.predict_proba(later), atol=1e-12)
         else:
             assert np.isnan(answers[:2]).all()  # whoever asks for counts is held to them
+
+
+@examples(25)
+@given(
+    seed=st.integers(0, 999),
+    middle=st.integers(500, 40_000),
+    spread=st.floats(2.5, 9.0),
+    kind=st.sampled_from(["array", "pandas", "Polars", "Arrow"]),
+)
+def test_years_and_dates_have_the_spread_that_they_show(
+    seed: int, middle: int, spread: float, kind: str
+) -> None:
+    # Poisson's law would be the square root of the middle wide, and tell 2010 from 2020 by nothing.
+    rng = np.random.default_rng(seed)
+    y = np.arange(200) % 2
+    years = np.rint(middle + spread * (rng.normal(size=200) + 3.0 * y)).astype(np.int64)
+    rows = GIVEN[kind](years[:, np.newaxis])
+    model = NaiveBayes().fit(rows, y)
+    assert set(model.families_.values()) <= {"gaussian", "lognormal"}
+    # Three standard deviations apart: Φ(1.5) = .93 are on their side, to chance and rounding.
+    assert model.score(rows, y) > 0.85
+
+
+@examples(25)
+@given(seed=st.integers(0, 999), rate=st.floats(8.0, 2_000.0))
+def test_counts_as_spread_as_counts_are_counts(seed: int, rate: float) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.arange(200) % 2
+    counts = rng.poisson(rate * (1.0 + 0.1 * y))
+    assert set(NaiveBayes().fit(counts[:, np.newaxis], y).families_.values()) == {"poisson"}

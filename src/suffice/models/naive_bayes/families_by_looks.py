@@ -2,7 +2,7 @@
 
 truths are Bernoulli; categories are categorical, and texts, several words each and nearly all
 different, are known by their words; whole numbers from 0 with at most ten
-values are categorical, with more Poisson if their variance within classes is under twice their
+values are categorical, with more Poisson if their variance within classes is half to twice their
 mean; other numbers are log-normal if all are positive and that is likelier than normal; and
 Gaussian in every other case.
 
@@ -38,9 +38,10 @@ AUTO, SELECT = "auto", "select"
 FEW_VALUES = 10
 """Different values up to which whole numbers count as categories: a choice, as many as one digit
 has."""
-OVERDISPERSED = 2.0
-"""Variance over mean, within classes, from which counts are no longer Poisson's, whose ratio is 1.
-A choice: twice that leaves room for chance, and for a little overdispersion."""
+UNDERDISPERSED, OVERDISPERSED = 0.5, 2.0
+"""Variance over mean, within classes, between which counts are Poisson's, whose ratio is 1. A choice:
+half and twice leave room for chance. Years, dates, heights in centimetres are whole, too, and far
+less spread than counts of their size: Poisson's law would take the year 2020 for 2020 +- 45."""
 MANY_WHOLE = 100
 """Numbers of a type with fractions that have to be whole for the column to count as whole: then the
 next one is a fraction in less than one of a hundred columns (the rule of succession)."""
@@ -66,7 +67,7 @@ def family_like(
         if has_few_values(table.exact(column), FEW_VALUES):
             return Categorical()
         mean, variance = _within(cells, codes, weights)
-        if variance < OVERDISPERSED * mean:
+        if UNDERDISPERSED * mean <= variance < OVERDISPERSED * mean:
             return Poisson()
     if is_positive(cells) and _log_normal_is_likelier(cells, codes, weights):
         return LogNormal()
