@@ -227,21 +227,21 @@ def losses_and_residuals(scores: Floats, codes: Codes) -> tuple[Floats, Floats, 
 
 def _of_two(scores: Floats, codes: Codes) -> tuple[Floats, Floats, Floats, Floats]:
     """Return losses, residuals, margins and p(1 - p) of two classes, all (n,)."""
-    signs = 2.0 * codes - 1.0
-    margins = scores * signs
+    signs = np.where(codes == 1, 1.0, -1.0)
+    margins: Floats = scores * signs
     tail = np.exp(-np.abs(scores))
     whole = 1.0 + tail
     small = tail / whole
-    losses = np.log1p(tail)
+    losses: Floats = np.log1p(tail)
     losses -= np.minimum(margins, 0.0)
-    signs *= -np.where(margins > 0.0, small, 1.0 / whole)
-    return losses, signs, margins, small / whole
+    residuals: Floats = -signs * np.where(margins > 0.0, small, 1.0 / whole)
+    doubt: Floats = small / whole
+    return losses, residuals, margins, doubt
 
 
 def shares_of(scores: Floats) -> tuple[Floats, Floats]:
     """Return p and 1 - p of the classes but 0, each from the side where nothing cancels."""
-    n, size = scores.shape
-    if size == 1:
+    if scores.shape[1] == 1:
         tail = np.exp(-np.abs(scores))
         small, large = tail / (1.0 + tail), 1.0 / (1.0 + tail)
         up = scores > 0.0

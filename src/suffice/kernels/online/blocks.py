@@ -1,10 +1,11 @@
 """The perceptron's rule for a block of rows at a time: the same mistakes, by products of matrices.
 
-What a row scores is what θ scores at the beginning of its block, and what the mistakes before it in
-the block have added: their products with the row, which are one matrix. So the mistakes of a block
-are the one solution of an equation in which each row needs the rows before it only. Begin with none,
-and look at all rows again with those that the last look has found: each look is right for at least
-one row more than the last, mostly for ten more, and two that are the same are the solution.
+What a row scores is what θ scores at the beginning of its block, and what the mistakes before it
+in the block have added: their products with the row, which are one matrix. So the mistakes of a
+block are the one solution of an equation in which each row needs the rows before it only. Begin
+with none, and look at all rows again with those that the last look has found: each look is right
+for at least one row more than the last, mostly for ten more, and two that are the same are the
+solution.
 """
 
 from __future__ import annotations

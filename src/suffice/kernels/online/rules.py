@@ -81,9 +81,9 @@ def correct_mistakes(
         drift    as theta: Σ (weight seen before)·update, so that theta - drift / seen is the mean
                  of theta over all rows, each time as it was after the row
     """
-    if weights is None and not isinstance(rows, SparseRows):
-        if rows.shape[1] <= WIDEST_BLOCK and len(theta) <= MOST_IN_BLOCKS:
-            return correct_in_blocks(rows, origin, inverse, order, codes, theta, drift, seen)
+    narrow = rows.shape[1] <= WIDEST_BLOCK and len(theta) <= MOST_IN_BLOCKS
+    if narrow and weights is None and not isinstance(rows, SparseRows):
+        return correct_in_blocks(rows, origin, inverse, order, codes, theta, drift, seen)
     updates = 0
     signs = (-1.0, 1.0)
     binary = len(theta) == 1
