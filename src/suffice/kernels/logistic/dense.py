@@ -292,14 +292,16 @@ def _designs(table: Standardised, cells: int) -> Iterator[tuple[slice, Floats]]:
     chunks = list(_chunks(len(table), cells))
     size = len(table) and chunks[0].stop
     together = max(LONG // max(width, 1), 1)
-    origin, inverse = np.tile(table.origin, together), np.tile(table.inverse, together)
+    long = np.empty((2, together, width))  # several of each behind each other
+    long[0], long[1] = table.origin, table.inverse
+    origin, inverse = long.reshape(2, -1)
     every = np.ones((size, width + 1))
     for some in chunks:
         rows, count = table.rows[some], some.stop - some.start
         design = every[:count]
         whole = count - count % together if rows.flags.c_contiguous else 0
         if whole:
-            z = rows[:whole].reshape(-1, len(origin)) - origin
+            z = rows[:whole].reshape(whole // together, -1) - origin
             z *= inverse
             design[:whole, 1:] = z.reshape(whole, width)
         if whole < count:
