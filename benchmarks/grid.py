@@ -223,7 +223,7 @@ def _vectorizer(name: str, size: int, what: str, fewest: int) -> Cell:
     wide = 2**20
     ours, theirs = {
         "counts": (TextVectorizer(), peers.CountVectorizer()),
-        "shares": (TextVectorizer(weighting="tfidf"), peers.TfidfVectorizer()),
+        "shares": (TextVectorizer(weighting="tf-idf"), peers.TfidfVectorizer()),
         "hashes": (TextVectorizer(hashing=wide), peers.HashingVectorizer(n_features=wide)),
     }[name]
     rng = np.random.default_rng(size)

@@ -32,6 +32,31 @@ def test_codes_and_levels_are_those_of_a_sort(cells: list[float]) -> None:
     assert all(type(level) is int for level in coded.levels[0])
 
 
+@given(
+    arrays.arrays(
+        st.sampled_from([np.float64, np.int64]),
+        st.tuples(st.integers(1, 9), st.integers(2, 5)),
+        elements=st.one_of(st.integers(-3, 3), st.integers(-600, 600), st.integers(-1200, 1200)),
+    ),
+    st.sampled_from([None, None, 0.5, np.nan]),
+)
+@examples(60)
+def test_columns_together_have_the_codes_of_each_alone(rows: np.ndarray, odd: float | None) -> None:
+    if odd is not None and rows.dtype == np.float64:
+        rows[0, -1] = odd
+    table, columns = read_table(rows), range(rows.shape[1])
+    if odd == 0.5 and rows.dtype == np.float64:
+        with pytest.raises(SufficeError):
+            coded_columns(table, columns)
+        return
+    together = coded_columns(table, columns)
+    for j in columns:
+        alone = coded_columns(table, [j])
+        assert together.levels[j] == alone.levels[0]
+        assert all(type(level) is int for level in together.levels[j])
+        np.testing.assert_array_equal(together.codes[:, j], alone.codes[:, 0])
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64, np.float32])
 def test_codes_are_the_same_for_every_type_of_number(kind: type) -> None:
     limits = np.iinfo(kind) if np.issubdtype(kind, np.integer) else None

@@ -352,6 +352,20 @@ def test_the_winner_is_the_first_of_the_best(twin, seed, size):
     assert (codes[easy] == best[easy]).all()
 
 
+@often
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 13), steps=st.sampled_from([1, 50]))
+def test_the_winner_of_many_rows_is_the_first_of_the_best(seed, size, steps):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(-steps, steps, (scores.MANY_ROWS + seed % 9000, size)).astype(np.float64)
+    for spoiled in (False, True):
+        if spoiled:
+            table[seed % len(table), seed % size] = rng.choice([np.nan, np.inf, -np.inf])
+        codes = np.full(len(table), 7)
+        with np.errstate(invalid="ignore"):
+            scores.best_columns(table, codes, float(table.sum()))
+        assert (codes == table.argmax(axis=1)).all()
+
+
 @pytest.mark.parametrize("twin", [scores_plain, posteriors_numba])
 @often
 @given(odds=st.lists(st.floats(-1e300, 1e300), max_size=40))

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from suffice.kernels import compilation
 from suffice.kernels.online import rules
+from suffice.kernels.online.blocks import TIE
 from suffice.rows import SparseRows, read_sparse
 from tests.twins import choices, plain
 
@@ -32,7 +33,7 @@ def plain_perceptron(rows, order, codes, weights, theta, drift, seen):
         while left > 0:
             step, z, own = min(left, 1.0), rows[i], codes[i]
             scores = theta @ z
-            least = rules.TIE * np.sqrt(square * (z @ z))
+            least = TIE * np.sqrt(square * (z @ z))
             if len(theta) == 1:
                 wrong = not scores[0] * (1 if own else -1) > least
                 change = np.outer([step if own else -step], z)
@@ -162,6 +163,33 @@ def test_whole_numbers_are_corrected_exactly_alike_by_both_twins(problem, weight
     assert one == other
     for a, b in zip(left, right, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@given(problem=problems(sparse=False), whole=st.booleans())
+def test_rows_in_blocks_make_the_mistakes_of_one_row_after_the_other(problem, whole):
+    rows, origin, inverse, _, order, codes, theta, _ = problem
+    if whole:  # ties are common
+        rows, origin, inverse = np.round(rows), np.zeros(len(origin)), np.ones(len(inverse))
+    found = []
+    for weights in (None, np.ones(len(codes))):  # rows with weights go one by one
+        now, drift = theta.copy(), np.zeros_like(theta)
+        tally = rules.correct_mistakes.plain(
+            rows, origin, inverse, order, codes, weights, now, drift, 2.0
+        )
+        found.append((tally, now, drift))
+    (one, *left), (other, *right) = found
+    assert one == other
+    for a, b in zip(left, right, strict=True):
+        near(a, b, np.abs(b).max())
+
+
+def test_blocks_of_damaged_rows_end_and_say_so():
+    rows, codes = np.ones((100, 3)), np.arange(100) % 3
+    rows[50, 1] = np.nan
+    theta, drift = np.zeros((3, 4)), np.zeros((3, 4))
+    scale = np.zeros(3), np.ones(3)
+    rules.correct_mistakes.plain(rows, *scale, np.arange(100), codes, None, theta, drift, 0.0)
+    assert not np.isfinite(theta).all()
 
 
 @pytest.mark.parametrize("twin", TWINS)

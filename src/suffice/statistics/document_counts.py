@@ -66,7 +66,9 @@ class DocumentCounts:
         weight: float | None = None,
     ) -> Self:
         """Summarize documents given as sparse rows, each column once in a row."""
-        held = np.bincount(indices, minlength=len(terms)).astype(np.float64)
+        # Of more terms than cells, counts that are doubles at once spare a pass over all terms.
+        ones = np.ones(len(indices)) if len(terms) > len(indices) else None
+        held = np.bincount(indices, ones, len(terms)).astype(np.float64, copy=False)
         return cls(float(len(indptr) - 1) if weight is None else weight, terms, held)
 
     def __len__(self) -> int:

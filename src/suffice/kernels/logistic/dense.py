@@ -40,11 +40,16 @@ WIDEST = 1024
 WIDEST_HESSIAN = 512
 """Columns up to which compiled products of columns with each other do: their buffer is 1 MB."""
 
-CHUNK_CELLS = 32_768
+CHUNK_CELLS = 32768
 """Cells in one chunk of rows: a quarter of a megabyte."""
 
 BLAS_ROWS, BLAS_CELLS = 1024, 1 << 20
 """Rows that make a product worth calling BLAS for, unless they have more cells than this."""
+
+
+LONG = 1024
+"""Cells that NumPy centres in one go, of rows that lie behind each other: one row of few cells at a
+time takes four times as long."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,15 +114,13 @@ def loss_and_gradient(
 ) -> tuple[float, Floats, float]:
     """Return (loss, gradient (m, d + 1), smallest margin)."""
     loss, gradient, smallest = 0.0, np.zeros(theta.shape), np.inf
-    for some in _chunks(len(table), theta.shape[1]):
-        z = table[some]
-        losses, residuals, margins = losses_and_residuals(_scores(z, theta), codes[some])
+    for some, design in _designs(table, theta.shape[1]):
+        losses, residuals, margins = losses_and_residuals((theta @ design.T).T, codes[some])
         if weights is not None:
             losses *= weights[some]
             residuals *= weights[some, np.newaxis]
         loss += float(losses.sum())
-        gradient[:, 0] += residuals.sum(axis=0)
-        gradient[:, 1:] += residuals.T @ z
+        gradient += residuals.T @ design
         smallest = min(smallest, float(margins.min()))
     return loss, gradient, smallest
 
@@ -133,32 +136,38 @@ def curvature(
     hessian = np.zeros((theta.size, theta.size))
     diagonal = [slice(c * width, (c + 1) * width) for c in range(size)]
     squares = np.zeros((size, width, width))
-    for some in _chunks(len(table), theta.size):
-        design = np.empty((some.stop - some.start, width))
-        design[:, 0] = 1.0
-        np.subtract(table.rows[some], table.origin, out=design[:, 1:])
-        design[:, 1:] *= table.inverse
-        scores = design @ theta.T
-        losses, residuals, margins = losses_and_residuals(scores, codes[some])
-        shares, others = shares_of(scores)
+    room = shares = np.empty(0)
+    for some, design in _designs(table, theta.size):
+        scores = (theta @ design.T).T
+        if size == 1:
+            losses, first, margins, doubt = _of_two(scores[:, 0], codes[some])
+            residuals, roots = first[:, np.newaxis], np.sqrt(doubt)[:, np.newaxis]
+        else:
+            losses, residuals, margins = losses_and_residuals(scores, codes[some])
+            shares, others = shares_of(scores)
+            roots = np.sqrt(shares * others)
         if weights is not None:
             own = weights[some]
             losses *= own
             residuals *= own[:, np.newaxis]
-            roots = np.sqrt(own)[:, np.newaxis]
-        else:
-            roots = np.ones((1, 1))
+            heavy = np.sqrt(own)[:, np.newaxis]
+            roots *= heavy
+            if size > 1:
+                shares *= heavy
         loss += float(losses.sum())
         gradient += residuals.T @ design
         smallest = min(smallest, float(margins.min()))
-        root_weights = np.sqrt(shares * others) * roots
+        if room.size < len(design) * theta.size:
+            room = np.empty(len(design) * theta.size)
+        weighted = room[: design.size].reshape(design.shape)
         for c in range(size):
-            weighted = design * root_weights[:, c : c + 1]
+            np.multiply(design, roots[:, c : c + 1], out=weighted)
             squares[c] += weighted.T @ weighted
         if size > 1:
-            shares *= roots
-            spread = (shares[:, :, np.newaxis] * design[:, np.newaxis, :]).reshape(len(design), -1)
-            hessian -= spread.T @ spread
+            spread = room[: len(design) * theta.size].reshape(len(design), size, width)
+            np.multiply(shares[:, :, np.newaxis], design[:, np.newaxis, :], out=spread)
+            flat = spread.reshape(len(design), -1)
+            hessian -= flat.T @ flat
     for c in range(size):
         hessian[diagonal[c], diagonal[c]] = squares[c]  # p(1 - p) there, without a difference
     return loss, gradient, hessian, smallest
@@ -171,14 +180,12 @@ def hessian_product(
 ) -> Floats:
     """Return the Hessian at theta times a direction, both (m, d + 1)."""
     product = np.zeros(theta.shape)
-    for some in _chunks(len(table), theta.shape[1]):
-        z = table[some]
-        shares, others = shares_of(_scores(z, theta))
-        moved = probability_derivatives(shares, others, _scores(z, direction))
+    for some, design in _designs(table, theta.shape[1]):
+        shares, others = shares_of((theta @ design.T).T)
+        moved = probability_derivatives(shares, others, (direction @ design.T).T)
         if weights is not None:
             moved *= weights[some, np.newaxis]
-        product[:, 0] += moved.sum(axis=0)
-        product[:, 1:] += moved.T @ z
+        product += moved.T @ design
     return product
 
 
@@ -197,48 +204,64 @@ def losses_and_residuals(scores: Floats, codes: Codes) -> tuple[Floats, Floats, 
     """Return losses (n,), residuals p - y (n, m) and margins (n,) of scores against class 0."""
     n, size = scores.shape
     if size == 1:
-        signs = np.where(codes == 1, 1.0, -1.0)
-        margins = scores[:, 0] * signs
-        tail = np.exp(-np.abs(margins))
-        losses = np.log1p(tail) + np.maximum(-margins, 0.0)
-        wrong = np.where(margins > 0.0, tail, 1.0) / (1.0 + tail)
-        return losses, (-signs * wrong)[:, np.newaxis], margins
-    every = np.concatenate((np.zeros((n, 1)), scores), axis=1)
-    at = np.arange(n)
-    own = every[at, codes].copy()
-    every[at, codes] = -np.inf
-    best = every.max(axis=1)
+        losses, residuals, margins, _ = _of_two(scores[:, 0], codes)
+        return losses, residuals[:, np.newaxis], margins
+    every = _every_class(scores)
+    places = codes * n + np.arange(n)
+    flat = every.reshape(-1)
+    own = flat.take(places)
+    flat[places] = -np.inf
+    best = every.max(axis=0)
     top = np.maximum(best, own)
-    np.exp(every - top[:, np.newaxis], out=every)
-    rest, mine = every.sum(axis=1), np.exp(own - top)
+    every -= top
+    np.exp(every, out=every)
+    rest, mine = every.sum(axis=0), np.exp(own - top)
     total = rest + mine
     losses = np.where(
         own >= best, np.log1p(rest / np.where(own >= best, mine, 1.0)), np.log(total) + (top - own)
     )
-    every /= total[:, np.newaxis]
-    every[at, codes] = -rest / total
-    return losses, every[:, 1:], own - best
+    every /= total
+    flat[places] = -rest / total
+    return losses, every[1:].T, own - best
+
+
+def _of_two(scores: Floats, codes: Codes) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return losses, residuals, margins and p(1 - p) of two classes, all (n,)."""
+    signs = np.where(codes == 1, 1.0, -1.0)
+    margins: Floats = scores * signs
+    tail = np.exp(-np.abs(scores))
+    whole = 1.0 + tail
+    small = tail / whole
+    losses: Floats = np.log1p(tail)
+    losses -= np.minimum(margins, 0.0)
+    residuals: Floats = -signs * np.where(margins > 0.0, small, 1.0 / whole)
+    doubt: Floats = small / whole
+    return losses, residuals, margins, doubt
 
 
 def shares_of(scores: Floats) -> tuple[Floats, Floats]:
     """Return p and 1 - p of the classes but 0, each from the side where nothing cancels."""
-    n, size = scores.shape
-    if size == 1:
+    if scores.shape[1] == 1:
         tail = np.exp(-np.abs(scores))
         small, large = tail / (1.0 + tail), 1.0 / (1.0 + tail)
         up = scores > 0.0
         return np.where(up, large, small), np.where(up, small, large)
-    every = np.concatenate((np.zeros((n, 1)), scores), axis=1)
-    every -= every.max(axis=1, keepdims=True)
+    every = _every_class(scores)
+    every -= every.max(axis=0)
     np.exp(every, out=every)
-    every /= every.sum(axis=1, keepdims=True)
-    # 1 - p cancels for the likeliest class only; there the others are added up.
-    others = 1.0 - every
-    at, best = np.arange(n), every.argmax(axis=1)
-    every_but = every.copy()
-    every_but[at, best] = 0.0
-    others[at, best] = every_but.sum(axis=1)
-    return np.ascontiguousarray(every[:, 1:]), np.ascontiguousarray(others[:, 1:])
+    every /= every.sum(axis=0)
+    # 1 - p cancels for a class that is likelier than all others; there these are added up.
+    likely = every > 0.5
+    rest = np.where(likely, 0.0, every).sum(axis=0)
+    others = np.where(likely, rest, 1.0 - every)
+    return every[1:].T, others[1:].T
+
+
+def _every_class(scores: Floats) -> Floats:
+    """Return the scores of all classes (m + 1, n): along rows, of which there are more."""
+    every = np.zeros((scores.shape[1] + 1, len(scores)))
+    every[1:] = scores.T
+    return every
 
 
 def probability_derivatives(shares: Floats, others: Floats, moves: Floats) -> Floats:
@@ -260,10 +283,32 @@ def probability_derivatives(shares: Floats, others: Floats, moves: Floats) -> Fl
     return derivatives
 
 
-def _scores(z: Floats, theta: Floats) -> Floats:
-    scores: Floats = z @ theta[:, 1:].T
-    scores += theta[:, 0]
-    return scores
+def _designs(table: Standardised, cells: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield chunks of rows, of which each makes so many cells, and (1, z) of them.
+
+    All chunks are written to the same memory.
+    """
+    width = table.rows.shape[1]
+    chunks = list(_chunks(len(table), cells))
+    size = len(table) and chunks[0].stop
+    together = max(LONG // max(width, 1), 1)
+    long = np.empty((2, together, width))  # several of each behind each other
+    long[0], long[1] = table.origin, table.inverse
+    origin, inverse = long.reshape(2, -1)
+    every = np.ones((size, width + 1))
+    for some in chunks:
+        rows, count = table.rows[some], some.stop - some.start
+        design = every[:count]
+        whole = count - count % together if rows.flags.c_contiguous else 0
+        if whole:
+            z = rows[:whole].reshape(whole // together, -1) - origin
+            z *= inverse
+            design[:whole, 1:] = z.reshape(whole, width)
+        if whole < count:
+            rest = design[whole:, 1:]
+            np.subtract(rows[whole:], table.origin, out=rest)
+            rest *= table.inverse
+        yield some, design
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:

@@ -27,7 +27,8 @@ from suffice.kernels.compilation import (
     target,
 )
 from suffice.kernels.lanes.intrinsics_numba import LINE, prefetch
-from suffice.kernels.online.rules import SMALL, TIE
+from suffice.kernels.online.blocks import TIE
+from suffice.kernels.online.rules import SMALL
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:

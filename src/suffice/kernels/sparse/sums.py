@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.kernels.compilation import stored_cells_pay, twin
+from suffice.kernels.dense.scores import best_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,7 +178,8 @@ def sparse_winners(
     """
     scores = np.empty((len(rows), len(offsets)))
     smallest = sparse_scores(rows, table, offsets, threshold, scores)
-    scores.argmax(axis=1, out=out)
+    with np.errstate(all="ignore"):
+        best_columns(scores, out, float(scores.sum()))
     return smallest
 
 

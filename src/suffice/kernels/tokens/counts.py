@@ -7,7 +7,7 @@ imports nothing: a single message is there before numba would be. Both give the 
 
 from __future__ import annotations
 
-from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from suffice.kernels.tokens.characters import PATTERN, text_of
 from suffice.kernels.tokens.hashes import terms_of_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 SAVED = 130.0
 """ns that compiled loops save for each character."""
+
+
+BLOCK_TERMS = 1 << 18
+"""Terms whose numbers are held as Python has them: two megabytes."""
+
+UNKNOWN = -1
+"""The number of a term that the vocabulary lacks."""
 
 
 def characters_pay(characters: int) -> bool:
@@ -86,10 +93,7 @@ def hashed_terms(
         _different(keys if size is None else keys % np.uint64(size), sizes)
         for keys, sizes in terms_of_documents(documents, ngrams, lower)
     ]
-    keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _, _ in blocks)])
-    counts = np.concatenate([np.empty(0, np.int32), *(counts for _, counts, _ in blocks)])
-    sizes = np.concatenate([np.empty(0, np.int64), *(sizes for _, _, sizes in blocks)])
-    return keys, np.ones(len(keys), np.int32) if boolean else counts, np.cumsum(sizes)
+    return _joined(blocks, boolean)
 
 
 def _different(keys: NDArray[np.uint64], sizes: Places) -> Rows:
@@ -117,25 +121,40 @@ def counted_terms(
     ascend within a row, those of a table are in any order.
     """
     assert isinstance(vocabulary, dict)  # tables are left to the compiled loops
-    rows = []
+    blocks: list[Rows] = []
+    numbers: list[int] = []
+    sizes: list[int] = []
     for document in documents:
-        counts = Counter(terms_of(document, ngrams, lower))
+        terms = terms_of(document, ngrams, lower)
         if grow:
-            for term in counts:
-                vocabulary.setdefault(term, len(vocabulary))
-        rows.append(
-            sorted((vocabulary[term], n) for term, n in counts.items() if term in vocabulary)
-        )
-    return _arrays(rows, boolean)
+            for term in dict.fromkeys(terms):
+                if term not in vocabulary:
+                    vocabulary[term] = len(vocabulary)
+        numbers.extend(map(vocabulary.get, terms, repeat(UNKNOWN)))
+        sizes.append(len(terms))
+        if len(numbers) >= BLOCK_TERMS:
+            blocks.append(_counted(numbers, sizes))
+            numbers, sizes = [], []
+    blocks.append(_counted(numbers, sizes))
+    return _joined(blocks, boolean)
 
 
-def _arrays(rows: Iterable[list[tuple[int, int]]], boolean: bool) -> Rows:
-    listed = list(rows)
-    ends = np.cumsum([len(row) for row in listed], dtype=np.int64)
-    keys = np.array([key for row in listed for key, _ in row], dtype=np.uint64)
-    if boolean:
-        return keys, np.ones(len(keys), np.int32), ends
-    return keys, np.array([count for row in listed for _, count in row], dtype=np.int32), ends
+def _counted(numbers: list[int], sizes: list[int]) -> Rows:
+    """Return the different terms of each document as `_different` does; unknown ones are none."""
+    keys, many = np.array(numbers, dtype=np.int64), np.array(sizes, dtype=np.int64)
+    known = keys >= 0
+    if not known.all():
+        ends = np.concatenate(([0], np.cumsum(known)))[np.cumsum(many)]
+        keys, many = keys[known], np.diff(ends, prepend=0)
+    return _different(keys.astype(np.uint64), many)
+
+
+def _joined(blocks: Sequence[Rows], boolean: bool) -> Rows:
+    """Return the rows of several blocks as one."""
+    keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _, _ in blocks)])
+    counts = np.concatenate([np.empty(0, np.int32), *(counts for _, counts, _ in blocks)])
+    sizes = np.concatenate([np.empty(0, np.int64), *(sizes for _, _, sizes in blocks)])
+    return keys, np.ones(len(keys), np.int32) if boolean else counts, np.cumsum(sizes)
 
 
 # Only compiled: vocabularies as tables are for large inputs

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
 from suffice.errors import BadSetting, NotLinear, listed
-from suffice.kernels.dense.scores import softmax
+from suffice.kernels.dense.scores import best_columns, softmax
 from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import log_average, normalized
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
@@ -156,7 +156,9 @@ class NaiveBayesModel:
         out = np.zeros(len(rows), dtype=np.intp)
 
         def work(part: slice) -> None:
-            out[part] = self.comparable(rows[part]).argmax(axis=1)
+            scores = self.comparable(rows[part])
+            with np.errstate(all="ignore"):
+                best_columns(scores, out[part], float(scores.sum()))
 
         self._for_blocks(work, rows)
         return out
