@@ -485,3 +485,9 @@ def test_nothing_is_answered_before_a_fit():
             model.predict(X)
     for name in ("classes_", "coef_", "n_updates_", "n_epochs_", "separated_", "margin_"):
         assert not hasattr(model, name)
+
+
+def test_weights_whose_products_are_beyond_all_doubles_are_refused():
+    X, y = np.random.default_rng(1).normal(size=(30, 2)), np.arange(30) % 2
+    with pytest.raises(BadWeights, match="have products beyond all doubles"):
+        Perceptron().fit(X, y, sample_weight=np.where(np.arange(30) < 15, 1e-305, 1e305))

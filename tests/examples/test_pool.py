@@ -9,7 +9,7 @@ import copy
 import pickle
 import threading
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from suffice.errors import (
     Approximation,
     BadLabels,
     BadSetting,
+    BadWeights,
     ColumnMismatch,
     DifferentKinds,
     ForgettingUnseen,
@@ -37,6 +38,9 @@ from suffice.errors import (
 from suffice.models.pool.members import MEMBERS
 from suffice.statistics.row_sample import MOST
 from tests.searches import quick
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QUICK = ["naive Bayes", "logistic"]
 
@@ -437,3 +441,22 @@ def test_threads_ask_and_learn_at_once() -> None:
     assert not errors, errors
     expected = fitted(pd.concat([X, more]), np.concatenate([y, labels]), QUICK)
     assert np.array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize("pair", [(1e-300, 1e300), (1.0, 1e200), (1e250, 1e250)])
+def test_weights_whose_squares_are_beyond_all_doubles_are_refused(
+    pair: tuple[float, float],
+) -> None:
+    X, y = np.random.default_rng(3).normal(size=(30, 2)), np.arange(30) % 2
+    with pytest.raises(BadWeights, match=r"the weights add up to .*: their squares are beyond"):
+        suffice.Pool().fit(X, y, sample_weight=np.where(np.arange(30) < 15, *pair))
+
+
+@pytest.mark.slow
+def test_a_pool_that_is_certain_of_every_row_that_counts_can_be_read_again(tmp_path: Path) -> None:
+    rng = np.random.default_rng(19)
+    X, y = rng.integers(0, 3, (30, 2)).astype(float), np.arange(30) % 2
+    model = suffice.Pool().fit(X, y, sample_weight=np.where(y == 0, 1e-100, 1e100))
+    model.save(tmp_path / "model")
+    again = suffice.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

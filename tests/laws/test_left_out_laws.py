@@ -6,12 +6,13 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.errors import UnitsMatter
+from suffice.errors import BadRows, UnitsMatter
 from suffice.models.gaussian.leave_one_out import missing_cells as missing_rows
 from tests.searches import examples
 
@@ -206,3 +207,24 @@ def test_beyond_the_budget_a_row_is_not_its_own_witness_and_that_is_said(
     others = np.arange(40) != 7
     expected = GaussianDiscriminant().fit(x[others], y[others]).predict_log_proba(x[[7]])
     assert found.log_posterior[7] == pytest.approx(expected[0], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianDiscriminant(),
+        GaussianDiscriminant("auto", average=True),
+        GaussianDiscriminant("diagonal", predictive=2.0),
+        NaiveBayes(),
+        NaiveBayes("categorical", temperature="left-out"),
+    ],
+    ids=repr,
+)
+def test_rows_with_categories_that_were_never_learned_are_refused(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"n": rng.integers(0, 3, 30), "c": rng.choice(["p", "q"], 30)})
+    y = np.arange(30) % 2
+    model.fit(rows, y)
+    rows.loc[3, "c"] = "new"
+    with pytest.raises(BadRows, match="categories that were never learned"):
+        model.leave_one_out(rows, y)

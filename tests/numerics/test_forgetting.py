@@ -170,6 +170,42 @@ def test_a_class_may_be_left_with_two_equal_rows(form: str, blanks: bool, others
     same_answers(model, fitted(form, X[rest], y[rest]), X[rest])
 
 
+@every_form
+@pytest.mark.parametrize("size", [12, 60, 900])
+@pytest.mark.parametrize("how", ["together", "one by one"])
+def test_what_is_constant_once_the_rest_is_forgotten_may_stay_in_any_column(
+    form: str, size: int, how: str
+) -> None:
+    """As in amounts of rain: on no grid, and zero on the days that stay."""
+    rng = np.random.default_rng(size)
+    X = np.abs(rng.normal(size=(size, 3)))
+    stay = np.sort(rng.permutation(size)[: size // 2])
+    X[stay, 1] = 0.1 * np.pi
+    y = np.arange(size) % 2
+    gone = np.setdiff1d(np.arange(size), stay)
+    model = fitted(form, X, y)
+    for rows in [gone] if how == "together" else gone[:, np.newaxis]:
+        model.forget(X[rows], y[rows])
+    same_answers(model, fitted(form, X[stay], y[stay]), X[stay])
+
+
+@pytest.mark.parametrize("temperature", [None, "held-out", "left-out"])
+@pytest.mark.parametrize("others", [9, 60])
+def test_a_class_may_be_left_with_two_equal_rows_whatever_else_is_kept(
+    temperature: str | None, others: int
+) -> None:
+    rng = np.random.default_rng(others)
+    X, y = rng.normal(size=(others + 3, 3)), np.array(["few"] * 3 + ["a", "b", "c"] * (others // 3))
+    X[1] = X[0]
+    rest = np.delete(np.arange(len(X)), 2)
+    models = [NaiveBayes("gaussian", temperature=temperature) for _ in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models[0].fit(X, y).forget(X[2:3], y[2:3])
+        models[1].fit(X[rest], y[rest])
+    same_answers(*models, X[rest])
+
+
 def test_a_normal_law_is_what_it_was_where_one_column_is_left_constant() -> None:
     rows = np.random.default_rng(5).normal(size=(200, 2))
     rows[:, 1] = 0.0

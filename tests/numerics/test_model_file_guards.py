@@ -492,6 +492,7 @@ SOUND: dict[str, Case] = {
         "mixtures", ("mixtures", "forms"), lambda forms: forms[:1],
     ),
     "mixtures has a form that is not known": ("mixtures", ("mixtures", "forms", 0), "XXX"),
+    "model has a class of no weight": ("mixtures", ("model", "weights"), put((0, 0.0))),
     "model is not one of classes that are mixtures, or should not be": (
         "mixtures", ("model", "densities"), lambda _: stored("shared").state["model"].densities,
     ),

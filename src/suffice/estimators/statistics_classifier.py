@@ -154,10 +154,10 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
         What cannot have been learned is refused and leaves the model as it was.
         """
+        from suffice.learning.taken_back import taken_back  # nothing else here needs it
+
         with lock_of(self):
-            learned = self._now()
-            gone = learned.gone_with(X, y, sample_weight)
-            held = learned.forgetting(gone, learned.learner.forgetting(learned))
+            held = taken_back(self._now(), X, y, sample_weight)
             self._keep(held)
         held.warn_of_small_sample()
         return self

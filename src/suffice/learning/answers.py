@@ -11,6 +11,7 @@ import numpy as np
 from suffice.columns.shown import shown_within
 from suffice.errors import (
     BadLabels,
+    BadRows,
     BadSetting,
     SufficeError,
     listed,
@@ -111,6 +112,11 @@ class LearnedDensity(Learned[S, F]):
     def codes_of_fit(self, batch: LabelledBatch) -> IntArray:
         """Return the classes of rows that may be those of the fit: their weight is."""
         check_label_kinds(self.kind, label_kind(batch.classes))
+        if batch.columns != self.columns:
+            raise BadRows(
+                "these rows have categories that were never learned",
+                hint="leave-one-out needs exactly the rows of the fit",
+            )
         codes = self._codes(batch.labels, batch.codes)
         weight = float(len(codes) if batch.weights is None else batch.weights.sum())
         fitted = float(self.model.weights.sum())

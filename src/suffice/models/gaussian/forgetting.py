@@ -35,6 +35,10 @@ SMALL_DEVIATION = 1e-140
 """Standard deviations from which no digit of a square is lost below the range of a double."""
 
 
+class NoDigitsLeft(ForgettingUnseen):
+    """What is left varies so little beside what was there that sums cannot tell by how much."""
+
+
 def forgotten(
     held: Any, gone: Any, names: Sequence[str] | None, exempt: NDArray[np.bool_] | None = None
 ) -> Any:
@@ -60,7 +64,7 @@ def forgotten(
     worst = int(np.argmax(losses)) if len(losses) else 0
     name = f"column {worst}" if names is None else names[worst]
     if len(losses) and losses[worst] > REFUSED_LOSS:
-        raise ForgettingUnseen(
+        raise NoDigitsLeft(
             f"forgetting these rows would leave no reliable digits in the variance of {name}",
             hint="fit again on the rows that remain: the others were far wider, and sums "
             "cannot distinguish constant cells from nearly constant ones",
@@ -83,6 +87,10 @@ def visible_losses(statistics: Any) -> FloatArray:
     t of θ changes this by no more than the part 2t/f: none where t is far below f. Without a degree
     of freedom, as with a last row of weight 1/4, the variance is S/W or, unbiased, not S at all.
     """
+    if isinstance(statistics, WithRows):
+        return visible_losses(statistics.held)
+    if isinstance(statistics, Folds):
+        return visible_losses(statistics.whole)
     if isinstance(statistics, ByPattern) and len(statistics.groups) == 1:
         ((seen, group),) = statistics.items()
         found = np.zeros(statistics.width)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.errors import BadRows
+from suffice.errors import BadRows, BadWeights
 from suffice.models.pool.averages import LEAST
 from suffice.models.pool.coding import Coding
 from suffice.models.pool.combined.combination import cross_fitted_pool
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Label, Table
+
+
+MOST_WEIGHT = 1e150
+"""Weights of all rows of a batch together: members and their shares square them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,7 @@ class PoolLearner:
             kept = np.flatnonzero(weights > 0.0)
             table, codes, weights = table.rows(kept), codes[kept], weights[kept]
         totals = np.bincount(codes, weights, minlength=len(labels)).astype(np.float64)
+        _refuse_heavy(totals)
         held = ByClass(
             {
                 label: Totals(float(totals[c]), np.zeros(0))
@@ -103,6 +108,7 @@ class PoolLearner:
         whole, codes, weights = training_rows(statistics.sample, kinds, labels)
         places = text_places(whole, self.texts) if min(len(labels), len(codes)) > 1 else ()
         table = without_texts(whole, places)
+        _refuse_heavy(weights)
         coding = Coding.of(table, weights)
         rows = FoldedRows(coding.code(table), codes, weights, len(labels))
         totals = np.array([statistics.held.groups[label].weight for label in labels])
@@ -126,8 +132,9 @@ class PoolLearner:
             judging = JudgedBesidePool(held, posterior, codes, weights, rows.folds, ways)
             beside, posterior = judging.weighed(places)
         at = np.arange(len(rows))
-        losses = -np.log(np.maximum(posteriors[:, at, codes], LEAST)) @ weights / weights.sum()
-        loss = -np.log(np.maximum(posterior[at, codes], LEAST)) @ weights / weights.sum()
+        # What is certain may be a rounding beyond 1, and no loss is below 0.
+        losses = -np.log(np.clip(posteriors[:, at, codes], LEAST, 1.0)) @ weights / weights.sum()
+        loss = -np.log(np.clip(posterior[at, codes], LEAST, 1.0)) @ weights / weights.sum()
         right = (posterior.argmax(axis=1) == codes) @ weights / weights.sum()
         model = PoolModel(
             labels,
@@ -149,6 +156,14 @@ class PoolLearner:
         known = model.knowing(coding, rows, ready)
         hashes = np.array(sorted(statistics.sample.rows), dtype=np.uint64)
         return PoolFit(known, () if rows.is_alone else tuple(left_out), (), hashes, posterior)
+
+
+def _refuse_heavy(weights: FloatArray) -> None:
+    if (total := float(weights.sum())) > MOST_WEIGHT:
+        raise BadWeights(
+            f"the weights add up to {total:g}: their squares are beyond all doubles",
+            hint="divide all of them by a power of ten: a weight of 2 is a row that came twice",
+        )
 
 
 class _HashedCells(NamedTuple):

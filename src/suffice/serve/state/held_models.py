@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile, ForgettingUnseen
+from suffice.learning.taken_back import taken_back
 from suffice.rows.cells import CATEGORY
 from suffice.serve.served_model import ServedModel
 from suffice.serve.state.entries import label_array
@@ -194,8 +195,7 @@ class Forgetting:
 def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[object]) -> ServedModel:
     """Return a model from which rows were taken back."""
     table = model.reader.table_of_plain(rows)
-    learned = model.learned
-    left = learned - learned.gone_with(model.filled(table), label_array(labels))
+    left = taken_back(model.learned, model.filled(table), label_array(labels))
     if not left.labels:
         raise ForgettingUnseen(
             f"these are all the rows that {model.name} has learned: nothing would remain",

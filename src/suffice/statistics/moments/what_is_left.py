@@ -13,7 +13,12 @@ from suffice.linear_algebra import EPSILON, SCATTER_ROUNDING, is_positive
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.moments.rounding import NO_VARIANCE, over_classes
-from suffice.statistics.moments.steps import nothing_varies, on_grid, steps_after
+from suffice.statistics.moments.steps import (
+    nothing_varies,
+    on_grid,
+    repeated_cells,
+    steps_after,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -306,10 +311,13 @@ def usual_cells(
         return None
     apart, few = isinstance(rows, ColumnsApart), codes is None
     at = [0, len(rows) // 2, len(rows) - 1]
+    here, repeated = repeated_cells(rows, few=few)
+    same = here
     if not few:  # of two values, one is at two of three places
         a, b, c = np.array([column[at] for column in rows.columns]).T if apart else rows[at]
-        if not ((a == b) | (a == c) | (b == c)).any():
-            return None
+        same = here | (a == b) | (a == c) | (b == c)
+    if not same.any():
+        return None
     if len(rows) > FIRST and not apart:
         # Of five cells of which each is the usual one in nine cases of ten, two are; where none
         # are, looking further would cost more than the sums of a small fit.
@@ -319,14 +327,7 @@ def usual_cells(
     step = max(1, len(rows) // LOOK)
     look = np.array([column[::step] for column in rows.columns]).T if apart else rows[::step]
     three = look[[0, len(look) // 2, -1]]
-    if few and step == 1:
-        # Any cell that comes twice may be the one that stays.
-        order = np.sort(look, axis=0)
-        twice = order[1:] == order[:-1]
-        if not twice.any():
-            return None
-        here = twice.any(axis=0)
-        three[1, here] = order[twice.argmax(axis=0)[here], np.flatnonzero(here)]
+    three[1, here] = repeated[here]
     matches = np.array([np.count_nonzero(look == one, axis=0) for one in three])
     found = np.flatnonzero(matches.max(axis=0) > 1)
     if not len(found):
@@ -334,7 +335,7 @@ def usual_cells(
     usual = three[matches.argmax(axis=0), np.arange(three.shape[1])].astype(np.float64)
     usual[np.isnan(usual)] = 0.0
     unusual = np.full((size, len(usual)), np.inf)
-    if few and step == 1:
+    if few:
         differs = (look != usual) & ~np.isnan(look)
         weight = differs.sum(axis=0) if weights is None else weights @ differs
         unusual[0, found] = weight[found]

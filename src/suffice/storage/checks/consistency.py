@@ -115,6 +115,8 @@ def _check_mixtures(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         raise refusal("mixtures", "are none")
     if len(state["mixtures"].forms) != sizes["model"]["k"]:
         raise refusal("mixtures", "are those of other classes")
+    if not (state["model"].weights > 0.0).all():  # a stream goes on by the mean over its rows
+        raise refusal("model", "has a class of no weight")
 
 
 def _check_stream(state: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from suffice.errors import BadWeights
 from suffice.kernels.compilation import part_of
 from suffice.kernels.online.rules import correct_mistakes
 from suffice.models.linear.online.rule import OnlineRule, as_given, shuffled
@@ -68,10 +69,16 @@ class OnlinePerceptron(OnlineRule):
         scale, theta, drift = self.seen.scale, self.theta.copy(), self.drift.copy()
         order = np.arange(len(rows)) if order is None else order
         places = self.seen.positions(labels, codes)
-        updates, weight = correct_mistakes(
-            rows, scale.origin, scale.inverse, order, places, weights, theta, drift, self.weight
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            updates, weight = correct_mistakes(
+                rows, scale.origin, scale.inverse, order, places, weights, theta, drift, self.weight
+            )
         refuse_spoiled(theta, rows, weights)
+        if not np.isfinite(drift).all():
+            raise BadWeights(
+                f"the weights, of {weight:g} together, have products beyond all doubles",
+                hint="divide all of them by a power of ten: only their ratios matter",
+            )
         return replace(
             self, theta=theta, drift=drift, weight=weight, updates=self.updates + updates
         )

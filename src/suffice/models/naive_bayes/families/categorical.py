@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
+from suffice.errors import BadRows
 from suffice.models.naive_bayes.families.protocol import BaseFamily, Outside, Scores
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws, TallyTable
 from suffice.models.naive_bayes.smoothing import best_smoothing, left_out_shares
@@ -209,6 +210,11 @@ def tallies_left_out(
     logs = np.zeros((len(codes), size))
     orders = np.zeros_like(logs)
     for j, table in enumerate(tables):
+        if places[:, j].max(initial=-1) >= table.counts.shape[1]:
+            raise BadRows(
+                "these rows have categories that were never learned",
+                hint="leave-one-out needs exactly the rows of the fit",
+            )
         found = table.left_out(alpha, places[:, j], codes, weights)
         logs += found.logs
         if found.orders is not None:

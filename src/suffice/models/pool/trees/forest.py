@@ -169,7 +169,7 @@ def _doubt(rows: FoldedRows) -> float:
 def _negative_entropy(tallies: FloatArray) -> FloatArray:
     """Return Σ N log(N/ΣN) over the last axis: the log likelihood of the shares."""
     total = np.maximum(tallies.sum(axis=-1, keepdims=True), 1e-300)
-    logs = np.log(np.maximum(tallies, 1e-300) / total)
+    logs = np.log(np.maximum(np.maximum(tallies, 1e-300) / total, 1e-307))
     found: FloatArray = np.where(tallies > 0.0, tallies * logs, 0.0).sum(axis=-1)
     return found
 
