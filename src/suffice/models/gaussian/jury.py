@@ -12,7 +12,6 @@ from suffice.linear_algebra import normalized
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.leave_one_out.downdates import full_log_densities
 from suffice.models.gaussian.leave_one_out.grid_downdates import grid_log_densities
-from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without, without_row
 from suffice.models.gaussian.model import GenerativeModel
 
 if TYPE_CHECKING:
@@ -217,6 +216,8 @@ class Jury:
 
     def _without(self, places: IntArray) -> tuple[ClassSummary, NDArray[np.bool_]]:
         """Return the moments of all rows but some, and which classes they have."""
+        from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without, without_row
+
         key = places.tobytes()
         if key in self.others:
             return self.others[key]
