@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from suffice.models.gaussian.leave_one_out.shrunk_downdates import Downdated
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData"),
@@ -149,13 +148,13 @@ def test_horses_with_blanks_are_not_told_by_their_labels(
 
 def judged(
     x: Any, y: Any, options: list[Any], divisor: str = "mle"
-) -> tuple[dict[Any, Downdated], dict[Any, float]]:
+) -> tuple[tuple[Any, ...], dict[Any, float]]:
     """Return what settings say side by side, and what each of them loses."""
     labels = sorted(set(y.tolist()))
     learner = GaussianLearner(Gaussian("per-class", divisor=divisor))
     summary = ClassSummary.of(learner.summarize(x, y, labels), labels)
     jury = selection.Jury(summary, x, y, None, None, np.arange(len(y)), len(options))
-    found = grid_downdates.grid_log_densities(options, summary, jury.z, y, jury.removed)
+    found, _ = grid_downdates.grid_log_densities(options, summary, jury.z, y, jury.removed)
     return found, dict(jury.verdict(options)[1])
 
 

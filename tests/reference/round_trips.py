@@ -34,7 +34,7 @@ from suffice.learning.learners.logistic_settings import PATHS, SOLVERS
 from suffice.learning.table_recipe import filled_table
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.gaussian.forms import LETTERS, SPOKEN, TIED_FORMS
-from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
+from suffice.models.naive_bayes.families.registry import COMMON, NAMED
 from suffice.models.pool.members import MEMBERS
 from suffice.models.text.term_events import EVENTS
 from suffice.rows import read_table
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
+SINGLE = [name for name in sorted(NAMED) if NAMED[name].is_single]
 SMOOTHING = [1.0, 0.0, 0.3, "held-out"]
 TEMPERATURE = [None, "held-out", 0.5, "left-out"]
 GIVEN = "given"
@@ -53,7 +54,7 @@ GIVEN = "given"
 PRIORS = [None, GIVEN]
 FAMILIES: list[Any] = [
     "auto", "select", *sorted(NAMED),
-    *(dict.fromkeys((0, 1, 2), COMMON + name) for name in sorted(SINGLE)),
+    *(dict.fromkeys((0, 1, 2), COMMON + name) for name in SINGLE),
     Bernoulli(1.0), Binned(3), Binned(edges=(-1.0, 0.0, 2.0, 9.0)), LogNormal("shared"),
     PredictiveGaussian("shared", 2.0, 0.5), Common(PredictiveGaussian(strength=9.0)),
     Common(GaussianColumns("shared")), {0: "poisson", 1: "common poisson"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import contextmanager
@@ -48,6 +49,10 @@ COMMANDS = {
 OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
 """Exit codes: 0, 1 and 2 (wrong usage) as everywhere, 75 is EX_TEMPFAIL of sysexits.h (try again),
 130 is 128 + SIGINT, as shells have it."""
+NEW_OBJECTS = 50_000
+"""New objects from which on garbage is looked for; Python's own number is 700. Loading modules
+makes some hundred thousand objects that stay, and looking through them again and again takes a
+twentieth of a small fit. Arrays are no such objects, and go as soon as nobody holds them."""
 FRAMES = "pandas"
 """Loaded by Arrow on the first array that it makes, to know its frames: half a second of CPU in
 which Ctrl-C is lost, since an import that fails there is taken for a library that is missing."""
@@ -78,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _replace_what_cannot_be_written(sys.stdout, sys.stderr)
     tell_warnings()
     try:
-        with _without_frames():
+        with _without_frames(), _fewer_collections():
             answer = app.main(args=arguments, prog_name="suffice", standalone_mode=False)
         if sys.stdout is not None:  # it may have been closed (`>&-`)
             sys.stdout.flush()
@@ -129,6 +134,17 @@ def _without_frames() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(_NotHere)
+
+
+@contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """Let garbage be looked for less often than usual."""
+    usual = gc.get_threshold()
+    gc.set_threshold(max(usual[0], NEW_OBJECTS) if usual[0] else 0, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -8,7 +8,6 @@ from suffice.errors import BadSetting, SufficeError, listed
 from suffice.evaluation.candidates import Candidate, beside_texts, candidates, takes_usual
 from suffice.evaluation.comparison_results import Comparison
 from suffice.evaluation.cross_validation import HeldOut, held_out, refusal
-from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
 from suffice.evaluation.diagnostics import diagnose, undiagnosed
 from suffice.evaluation.labelled_rows import LabelledRows, rows_here
 from suffice.evaluation.merged_folds import checked_folds, checked_seed, stratified_folds
@@ -27,6 +26,7 @@ from suffice.rows import read_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suffice.evaluation.curves import Crossing, LearningCurves
     from suffice.evaluation.work_progress import ShowsProgress
     from suffice.rows import IntArray
 
@@ -233,6 +233,8 @@ def _curves(
     """Return learning curves, or None, and what is to be said of them."""
     if limit.reached:
         return None, [f"There are no learning curves: {limit} was reached"]
+    from suffice.evaluation.curves import learning_curves
+
     plan = CurvePlan.of([one for one in asked if one.curve] or asked[:3], extent)
     models = {one.name: one.model for one in plan.drawn}
     try:
@@ -255,6 +257,8 @@ def _crossings(asked: Sequence[Candidate], curves: LearningCurves | None) -> tup
     """Return where the curve of logistic regression comes below those of the other school."""
     if curves is None:
         return ()
+    from suffice.evaluation.curves import crossing
+
     keys = {one.key: one.name for one in asked if one.name in curves.names}
     if "logistic" not in keys:
         return ()

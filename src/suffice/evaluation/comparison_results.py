@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,6 +173,8 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
+        from html import escape  # which loads the names of two thousand characters
+
         said = self.recommendation
         below = "".join(
             f"<p>{escape(head)}</p><ul>"

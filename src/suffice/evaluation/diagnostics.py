@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError, listed
-from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
 from suffice.learning.learners.gaussian import GaussianClassifierLearner
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 from suffice.rows import CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.evaluation.normality import BoxM, Mardia
     from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
     from suffice.rows import FloatArray, IntArray
 
@@ -203,6 +203,8 @@ def _without_figures(rows: LabelledRows, names: tuple[str, ...], failure: str = 
 
 
 def _diagnosed(matrix: FloatArray, names: tuple[str, ...], rows: LabelledRows) -> Diagnostics:
+    from suffice.evaluation.normality import box_m, mardia
+
     w = np.ones(len(rows)) if rows.weights is None else rows.weights
     counts = rows.counts
     whole = np.isfinite(matrix).all(axis=1)

@@ -13,7 +13,6 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import listed
-from suffice.evaluation.curves import usual_sizes
 from suffice.evaluation.merged_folds import REFITTING, SETTINGS, rows_to_choose_on
 from suffice.rows import NUMBER, is_sparse, read_table
 
@@ -174,6 +173,8 @@ class CurvePlan:
     @classmethod
     def of(cls, drawn: Sequence[Candidate], extent: Extent) -> CurvePlan:
         """Plan them: fewer splits where that is enough, then fewer sizes, then fewer curves."""
+        from suffice.evaluation.curves import usual_sizes
+
         n, k = extent.rows, extent.classes
         sizes = usual_sizes(n, k, most=LARGEST_SIZE, at_most=SIZES)
         splits = _splits(drawn, sizes, extent)

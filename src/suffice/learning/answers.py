@@ -21,8 +21,6 @@ from suffice.learning.label_types import check_label_kinds, label_kind
 from suffice.learning.labelled_batch import taken
 from suffice.learning.learned import Learned
 from suffice.learning.learner import F, S
-from suffice.models.label_shift import LabelShift, estimate_priors
-from suffice.models.left_out import LeaveOneOut
 from suffice.rows import check_lengths, read_labels, read_table, read_weights
 
 if TYPE_CHECKING:
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
 
     from suffice.columns.shown import ColumnShown
     from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.models.label_shift import LabelShift
+    from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, IntArray, Label
 
     Pair = tuple[IntArray, IntArray]
@@ -72,6 +72,8 @@ class LearnedDensity(Learned[S, F]):
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
+        from suffice.models.label_shift import estimate_priors
+
         return self.asked(X, lambda rows: estimate_priors(self.model, rows))
 
     # Labels
@@ -138,6 +140,8 @@ class LearnedDensity(Learned[S, F]):
         found = replace(found, labels=self.labels)
         if batch.places is None:
             return found
+        from suffice.models.left_out import LeaveOneOut
+
         size = len(X) if isinstance(X, (list, tuple)) else int(X.shape[0])  # type: ignore[attr-defined]
         rest = np.setdiff1d(np.arange(size), batch.places)
         try:

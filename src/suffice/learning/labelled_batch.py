@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.errors import BadLabels, NotFinite, SufficeError
 from suffice.learning.frames import frame_library
 from suffice.places import Phrase, RowAt
@@ -229,7 +228,11 @@ def naming(batch: LabelledBatch, learn: Callable[[], object]) -> Any:
 
 def opened(X: object) -> Any:
     """Return X as a table, or as sparse rows."""
-    return read_sparse_rows(X) if is_sparse(X) else read_table(X)
+    if not is_sparse(X):
+        return read_table(X)
+    from suffice.engines.uneven_blocks import read_sparse_rows
+
+    return read_sparse_rows(X)
 
 
 def rows_with_weight(X: object, y: object, sample_weight: object) -> IntArray | None:

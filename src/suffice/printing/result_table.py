@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -260,6 +259,8 @@ def _left_out(rows: int) -> str:
 
 def _html(text: str) -> str:
     """Escape a text; the blanks that align numbers become ones as wide as a digit and a point."""
+    from html import escape  # which loads the names of two thousand characters
+
     stem = text.rstrip(" ")
     blanks = len(text) - len(stem)
     point = blanks > 0 and "." not in stem

@@ -61,6 +61,10 @@ class LocalSource(Source):
 
     spreads = False
     """Whether `some` finds rows all over the source even if this has one part."""
+    in_database = False
+    """Whether the rows stay in a database until somebody asks for them."""
+    adds_up = False
+    """Whether the database makes the sums itself."""
 
     @property
     def identity(self) -> Any:
@@ -76,6 +80,14 @@ class LocalSource(Source):
     def dates(self) -> Mapping[str, Spelling]:
         """Which columns are dates or times by their type, and how such are written."""
         return {}
+
+    def labelled(self, target: str) -> LocalSource:  # noqa: ARG002  for those that can
+        """Return the rows that have a label, where they can be told before they are read."""
+        return self
+
+    def all_labelled(self, target: str) -> bool:  # noqa: ARG002  for those that can
+        """Whether every row is known to have a label, before any is read."""
+        return False
 
     @abstractmethod
     def parts(self, wanted: Wanted) -> Sequence[Part]:

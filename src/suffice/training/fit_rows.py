@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import OneClass
-from suffice.learning.collect import learned_from
 from suffice.learning.table_recipe import filled_table
 from suffice.rows.cells import CATEGORY
 from suffice.statistics.quantile_bins import ColumnBins
 from suffice.training.labelled_source import BinnedRows, DrawnRows
 from suffice.training.model_choice import LIBRARY
 from suffice.training.target_labels import check_classes
-from suffice.training.training_rows import tell_unlabelled
-from suffice.training.unlabelled.rows_without_label import with_blank_labels
+from suffice.training.training_rows import RowsMet, tell_unlabelled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,21 +37,6 @@ if TYPE_CHECKING:
     from suffice.training.training_rows import TrainingRows
 
 
-class RowsMet(NamedTuple):
-    """What was seen of rows that were read again to learn from them.
-
-    without   how many had no label
-    drawn     some of the others, and their labels
-    resumed   whether the first ones were learned by another process
-    bins      how their columns of numbers are spread
-    """
-
-    without: int = 0
-    drawn: tuple[Table, NDArray[np.generic]] | None = None
-    resumed: bool = False
-    bins: ColumnBins | None = None
-
-
 def fit_rows(
     model: Learner,
     rows: TrainingRows,
@@ -66,8 +49,6 @@ def fit_rows(
 
     Of rows that are read again, some are drawn by the seed, from all over the source.
     """
-    from suffice.sources.sql.source import SqlSource
-
     needs_rows = model.name == "Pool" or rows.without is not None
     summed = _adds_up(rows, filled) and not needs_rows
     if rows.source is None or (rows.whole and checkpoint is None and not summed):
@@ -76,7 +57,7 @@ def fit_rows(
     with warnings.catch_warnings():
         # A table that holds one class alone is refused below, where its place is known.
         warnings.simplefilter("ignore", OneClass)
-        if isinstance(rows.source, SqlSource) and filled is None:
+        if rows.source.in_database and filled is None:
             rows.source.names = (*rows.names, str(rows.target))
             found = _fitted_there(model, rows.source, rows, checkpoint)
         else:
@@ -104,6 +85,8 @@ def _fitted_here(model: Learner, rows: TrainingRows, filled: FilledColumns | Non
         held = filled.transform(held) if rows.given is not None else filled_table(filled, held)
     labels: Any = rows.labels
     if rows.without is not None and filled is None:
+        from suffice.training.unlabelled.rows_without_label import with_blank_labels
+
         held, labels = with_blank_labels(held, labels, rows)
     batch = model.read(held, labels)
     if rows.given is None and rows.table.names is not None:
@@ -115,6 +98,8 @@ def _fitted_there(
     model: Learner, source: Source, rows: TrainingRows, checkpoint: str | Path | None
 ) -> Learned:
     """Learn from rows that are read again."""
+    from suffice.learning.collect import learned_from
+
     return _with_warnings(learned_from(model, source, rows.target, None, None, checkpoint))
 
 
@@ -128,9 +113,7 @@ def _with_warnings(learned: Learned) -> Learned:
 
 def _adds_up(rows: TrainingRows, filled: FilledColumns | None) -> bool:
     """Whether the rows are in a database that makes the sums itself."""
-    from suffice.sources.sql.source import SqlSource
-
-    return isinstance(rows.source, SqlSource) and rows.source.adds_up and filled is None
+    return rows.source is not None and rows.source.adds_up and filled is None
 
 
 CHEAP = 2e9

@@ -15,7 +15,6 @@ from suffice.places import Phrase, Place
 from suffice.rows.cells import NUMBER
 from suffice.sources.arrow_frames import some_rows
 from suffice.sources.local import LocalSource, joined_chunks
-from suffice.sources.parquet import ParquetSource
 from suffice.sources.source import Chunk, Wanted
 from suffice.training.target_labels import labels_of, plain_labels
 
@@ -66,7 +65,7 @@ class LabelledSource(LocalSource):
         self._columns = without_parts(tuple(names), self._spellings)
         self.spreads = source.spreads
         self._looked_at = looked_at
-        self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
+        self._all_labelled = source.all_labelled(target)
         marks = () if filled is None else filled.marks
         self.name, self.names = source.name, (*names, *marks, target)
         self.progress: ProgressMeter | None = None

@@ -18,7 +18,6 @@ from suffice.rows.frames import eager_frame, is_from_frame_library
 from suffice.statistics.quantile_bins import ColumnBins
 from suffice.tables.table_reading import TableReading, bins_of
 from suffice.training.decimals import STATE as DECIMALS
-from suffice.training.fit_rows import RowsMet, fit_rows, judge
 from suffice.training.hooks import Hooks
 from suffice.training.model_choice import (
     AUTO,
@@ -30,14 +29,11 @@ from suffice.training.model_choice import (
     choose,
     named_model,
 )
-from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
 from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.table_columns.text_columns import READING, families_of
-from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
-from suffice.training.training_rows import TrainingRows
-from suffice.training.unlabelled.rows_without_label import parted, with_rows_without_label
+from suffice.training.training_rows import RowsMet, TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -192,13 +188,15 @@ def train_rows(
     check_named(name, settings)
     reading = reading or TableReading()
     asked = settings.get("unlabelled")
-    how, more = (IGNORE, None) if asked is None else parted(asked)
+    how, more = _how_unlabelled(asked)
     if "unlabelled" in settings:
         settings = {**settings, "unlabelled": IGNORE if how == IGNORE else checked_unlabelled(how)}
     hooks.learns_unlabelled = how != IGNORE
     hooks.families = settings.get("families", AUTO) if name == "naive-bayes" else None
     rows = _rows(data, y, target, name, hooks, drop, reading, seed)
     if how != IGNORE or rows.without is not None:  # most tables have none
+        from suffice.training.unlabelled.rows_without_label import with_rows_without_label
+
         rows = with_rows_without_label(rows, more, reading, how)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
@@ -223,14 +221,24 @@ def train_rows(
         filled = _filled(learner, rows, hooks)
         begun, met = time.monotonic(), RowsMet()
         if learned is None:
+            from suffice.training.fit_rows import fit_rows
+
             learned, met = fit_rows(learner, rows, filled, hooks, checkpoint, seed)
-        seconds = time.monotonic() - begun
         if learned.unlabelled is not None and how != IGNORE:
             hooks.note(f"{learned.unlabelled}")
         if judged is None:
-            judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
-    shown = shown_by(rows.table)
-    decimals = digits_shown(rows.table, shown)
+            from suffice.training.fit_rows import judge
+
+            judged = judge(
+                learned,
+                rows,
+                met,
+                hooks,
+                seed=seed,
+                seconds=time.monotonic() - begun,
+                limit=time_limit,
+            )
+    decimals = digits_shown(rows.table, shown := shown_by(rows.table))
     rates, draws = _rates(learned, rows), rows.text_columns and learned.offers("sample")
     dropped = tuple(one.name for one in rows.dropped)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings).knowing(
@@ -247,6 +255,15 @@ def train_rows(
         saved, rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
     )  # fmt: skip
+
+
+def _how_unlabelled(asked: object) -> tuple[float | str, Any]:
+    """Return how rows without a label are learned from, and where there are more of them."""
+    if asked is None:
+        return IGNORE, None
+    from suffice.training.unlabelled.rows_without_label import parted
+
+    return parted(asked)
 
 
 def _rows(
@@ -269,6 +286,8 @@ def _rows(
                 "labels are given twice: as y, and by the name of a column",
                 hint='leave one out: train(X, y), or train(table, target="y")',
             )
+        from suffice.training.rows_here import rows_beside_labels
+
         return rows_beside_labels(data, y, drop, hooks, reading, texts=texts, beside=beside)
     if target is None:
         raise BadLabels(
@@ -276,6 +295,8 @@ def _rows(
             hint='name the column of labels: train("data.csv", target="y")',
         )
     if _is_frame(data):
+        from suffice.training.rows_here import rows_of_frame
+
         return rows_of_frame(data, target, drop, hooks, reading, texts=texts, beside=beside)
     once = name in ONE_PASS
     return TrainingRows.read(
@@ -318,6 +339,8 @@ def _rates(model: Learned, rows: TrainingRows) -> OutlierRates | None:
         return None  # of texts nobody knows how far out they are
     if not model.learner.adds_up:
         return None  # no row can be taken out of the model, to be judged by the others
+    from suffice.training.table_columns.typical_rows import rates_of
+
     return rates_of(model, rows.table, rows.labels)
 
 

@@ -6,7 +6,7 @@ Rows are held where that is possible, and read again where it is not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from suffice.sources import open_source
 from suffice.sources.arrow_frames import frame_of
 from suffice.sources.local import LocalSource
 from suffice.sources.samples import first_rows, spread_rows
-from suffice.sources.sql.source import SqlSource
 from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
 from suffice.tables.table_reading import TableGuess
@@ -28,7 +27,6 @@ from suffice.training.table_columns.kept_columns import (
     asked_to_drop,
     kept_columns,
 )
-from suffice.training.table_columns.label_bins import LabelBins
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
     declared_categories,
@@ -37,7 +35,6 @@ from suffice.training.table_columns.spelled_columns import (
     say_spellings,
 )
 from suffice.training.table_columns.told_columns import told_columns
-from suffice.training.table_columns.typed_texts import typed_texts
 from suffice.training.target_labels import check_classes, check_quantity, plain_labels, totals_row
 
 if TYPE_CHECKING:
@@ -48,8 +45,10 @@ if TYPE_CHECKING:
     from suffice.columns.filled import FilledColumns
     from suffice.columns.spellings.spelling import Spelling
     from suffice.rows.tables import Table
+    from suffice.statistics.quantile_bins import ColumnBins
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
+    from suffice.training.table_columns.label_bins import LabelBins
 
 IN_MEMORY = 1 << 25
 """Cells of a table that are held at once, for models that need all rows or are compared on them."""
@@ -127,7 +126,7 @@ class TrainingRows:
         labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
         size = max(1, most // (len(names) + 1))
-        if once and isinstance(source, SqlSource) and source.adds_up:
+        if once and source.adds_up:
             size = min(size, FROM_AFAR)
         wanted = labelled.wanted(target)
         with hooks.progress(f"reading {source.name}", labelled.share) as labelled.progress:
@@ -142,6 +141,8 @@ class TrainingRows:
         labels = plain_labels(found.labels)
         bins = None
         if reading.bins is not None:
+            from suffice.training.table_columns.label_bins import LabelBins
+
             bins = LabelBins.of(labels, reading.bins, how, f"{source.name}, target {target!r}")
             labels = bins.cut(labels)
             hooks.note(f"{target} {bins.said}")
@@ -151,11 +152,12 @@ class TrainingRows:
             tell_unlabelled(labelled, hooks)
         kept, dropped, worded = kept_columns(
             found.table, source.name, target, hooks, texts=texts, declared=reading.columns,
-            beside=beside and not isinstance(source, SqlSource),
+            beside=beside and not source.in_database,
         )  # fmt: skip
         if not texts:
-            typed = isinstance(source, SqlSource)
-            kept, spellings = told_columns(kept, labels, spellings, reading, hooks, typed=typed)
+            kept, spellings = told_columns(
+                kept, labels, spellings, reading, hooks, typed=source.in_database
+            )
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
             without, texts, source, counted, spellings=spellings, text_columns=worded, bins=bins,
@@ -240,6 +242,21 @@ class TrainingRows:
         return f"{len(kinds):,} column{many}: {listed(f'{n:,} {word}' for n, word in found)}"
 
 
+class RowsMet(NamedTuple):
+    """What was seen of rows that were read again to learn from them.
+
+    without   how many had no label
+    drawn     some of the others, and their labels
+    resumed   whether the first ones were learned by another process
+    bins      how their columns of numbers are spread
+    """
+
+    without: int = 0
+    drawn: tuple[Table, NDArray[np.generic]] | None = None
+    resumed: bool = False
+    bins: ColumnBins | None = None
+
+
 def opened_source(
     data: object, target: str | None, reading: TableReading, drop: Sequence[str], hooks: Hooks
 ) -> tuple[LocalSource, int]:
@@ -271,11 +288,10 @@ def opened_source(
         found = spooled(source, source.wanted())
         assert isinstance(found, LocalSource)
         return found, 0
-    if target is None or not isinstance(source, SqlSource):
+    if target is None or not source.in_database:
         return source, 0
-    column = source.database.dialect.identifier(target)
-    labelled = SqlSource(source.database, f"{column} IS NOT NULL", adds_up=source.adds_up)
-    without = source.size - labelled.size
+    labelled = source.labelled(target)
+    without = (source.size or 0) - (labelled.size or 0)
     if without and labelled.size:
         hooks.note_unlabelled(unlabelled_rows(without))
     return labelled, without
@@ -295,7 +311,7 @@ def kinds_of(
     """
     found = declared_categories(reading.columns, names)
     if not isinstance(source, TableSource):
-        if found and isinstance(source, SqlSource):
+        if found and source.in_database:
             raise BadSetting(
                 f"{source.name}: {listed(found)} cannot be declared a category: a database uses "
                 f"the "
@@ -325,7 +341,9 @@ def _typed_texts(
     source: LocalSource, names: Sequence[str], hooks: Hooks, reading: TableReading
 ) -> dict[str, Spelling]:
     """Say how the texts of a typed table are written, and return it; of a database, check dates."""
-    decided = typed_texts(source, names, reading, is_read=not isinstance(source, SqlSource))
+    from suffice.training.table_columns.typed_texts import typed_texts
+
+    decided = typed_texts(source, names, reading, is_read=not source.in_database)
     say_spellings(decided, hooks)
     return {name: one.spelling for name, one in decided.items() if one.spelling is not None}
 

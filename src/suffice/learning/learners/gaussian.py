@@ -15,20 +15,13 @@ from suffice.errors import BadSetting, DifferentKinds, listed
 from suffice.learning.kept_rows import checked_calibration_rows, within_sample
 from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner, summary_of
-from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
 from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.learning.waiting_rows import MOST_ROWS, moderate
 from suffice.linear_algebra import what_doubles_can_solve
-from suffice.models.gaussian.auto_covariance import choose
-from suffice.models.gaussian.averages.grid import Averaged
-from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
-from suffice.models.gaussian.averages.row_samples import embedded_sample, sampled_rows
-from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
 from suffice.models.gaussian.family import FORMS, Gaussian
 from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, SHARED
 from suffice.models.gaussian.learner import Fit, GaussianLearner, log_priors_of
-from suffice.models.gaussian.missing.e_step import imputed
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
 from suffice.statistics.row_sample import WithRows
 
@@ -40,6 +33,8 @@ if TYPE_CHECKING:
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
     from suffice.learning.learner import Accepts
+    from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
+    from suffice.models.gaussian.averages.learner import AveragingLearner
     from suffice.rows import IntArray, Label, Table
 
 
@@ -129,15 +124,19 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def summarize(self, batch: LabelledBatch) -> Any:
         """Return the statistics of one batch, with a sample of its rows where that is kept."""
         learner = self.of_model()
-        more = (batch.columns,) if isinstance(learner, AveragingLearner) else ()  # for hashes
+        more = (batch.columns,) if learner.takes_columns else ()  # for hashes
         held = summary_of(learner, batch, *more)
         if self.calibration_rows is None or isinstance(held, WithRows):
             return held
+        from suffice.models.gaussian.averages.row_samples import sampled_rows
+
         found = sampled_rows(batch.rows, batch.columns, batch.codes, batch.labels, batch.weights)
         return WithRows(held, found.cut(self.calibration_rows))
 
     def keeping(self, *learned: Any) -> LearnedDiscriminant:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
+        from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
+
         return LearnedDiscriminant(self, *learned)
 
     def check_mergeable(self, left: Learned[object, Fit], right: Learned[object, Fit]) -> None:
@@ -200,12 +199,16 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             return self._chosen(batch)
 
     def _chosen(self, batch: LabelledBatch) -> Self:
+        from suffice.models.gaussian.auto_covariance import choose
+
         learner = GaussianLearner(Gaussian("per-class", divisor=self.divisor))
         statistics = summary_of(learner, batch)
         labels, rows, codes = statistics.labels, batch.rows, batch.codes
         if not np.isnan(rows).any():
             fit = learner.fit(statistics)
         else:
+            from suffice.models.gaussian.missing.e_step import imputed
+
             # Selection only: missing cells as one normal of all rows expects them. What is filled
             # in must not know the labels: it would tell them to those who judge, and the boldest
             # candidate would look best.
@@ -243,9 +246,14 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
 
     def judged_by_rows(self) -> str:
         """Return, in words, which setting is judged by a sample of the rows."""
-        for name, value in (("predictive", "auto"), ("average", True), ("temperature", LEFT_OUT)):
-            if getattr(self, name) == value:
-                return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
+        if self.predictive == "auto":
+            return 'predictive="auto"'
+        if self.average:
+            return "average=True"
+        if isinstance(self.temperature, str):
+            from suffice.models.gaussian.averages.shares import LEFT_OUT
+
+            return f'temperature="{LEFT_OUT}"' if self.temperature == LEFT_OUT else ""
         return ""
 
     def family(self) -> Gaussian:
@@ -269,8 +277,11 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
                     f'average=True does not apply to covariance="{self.covariance}"',
                     hint='it averages what covariance="auto" chooses from',
                 )
-            auto = isinstance(self.predictive, str) and self.predictive == "auto"
-            strength: Any = EM_STRENGTH if auto else self.predictive
+            strength: Any = self.predictive
+            if isinstance(strength, str) and strength == "auto":
+                from suffice.models.gaussian.averages.learner import EM_STRENGTH
+
+                strength = EM_STRENGTH
             return Gaussian(
                 self.covariance,
                 self.pool,
@@ -313,7 +324,11 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def _of_model(self) -> GaussianLearner | AveragingLearner:
         family = self.family()
         given = self.temperature
-        temperature = 1.0 if given is None else checked_temperature(given, (LEFT_OUT,))
+        temperature: float | str = 1.0
+        if given is not None:
+            from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
+
+            temperature = checked_temperature(given, (LEFT_OUT,))
         strengths = isinstance(self.predictive, str)
         if self.factors is not None and temperature != 1.0:
             raise BadSetting(
@@ -322,6 +337,9 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             )
         if not strengths and not self.average and temperature == 1.0:
             return GaussianLearner(family, self.priors)
+        from suffice.models.gaussian.averages.grid import Averaged
+        from suffice.models.gaussian.averages.learner import AveragingLearner
+
         averaged = Averaged(strengths, bool(self.average))
         return AveragingLearner(family, self.priors, averaged, temperature)
 
@@ -333,6 +351,8 @@ def embedded(learned: Learned[Any, Fit], places: IntArray, columns: Columns) -> 
     if same:
         return held
     if isinstance(held, WithRows):
+        from suffice.models.gaussian.averages.row_samples import embedded_sample
+
         wider: Any = held.held
         sample = embedded_sample(held.sample, places, columns.width)
         return WithRows(wider.embedded(places, columns.width), sample)

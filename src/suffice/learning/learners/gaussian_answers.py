@@ -13,15 +13,10 @@ from suffice.learning.frames import back_to_frame
 from suffice.learning.labelled_batch import naming_cells
 from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.randomness import random_generator
-from suffice.learning.results import Explanation
 from suffice.linear_algebra import what_doubles_can_solve
-from suffice.models.gaussian.averages.learner import AveragingLearner, averaged_leave_one_out
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import Fit, warn_of
-from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
-from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.model import OneRow, one_row
-from suffice.models.gaussian.whitened_classes import Discriminants, discriminants
 from suffice.rows import CATEGORY, read_table
 from suffice.statistics.row_sample import WithRows
 
@@ -30,7 +25,9 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.learning.learners.gaussian import GaussianClassifierLearner
+    from suffice.learning.results import Explanation
     from suffice.models.gaussian.family import Gaussian
+    from suffice.models.gaussian.whitened_classes import Discriminants
     from suffice.models.left_out import LeaveOneOut
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
@@ -117,6 +114,8 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         self, X: object, y: object = None, draws: int | None = None, random_state: object = None
     ) -> object:
         """Return rows with missing cells filled in by their conditional mean, or drawn."""
+        from suffice.models.gaussian.missing.e_step import imputed
+
         model = self.model
         if draws is not None and (draws < 0 or int(draws) != draws):
             raise BadSetting(
@@ -138,12 +137,16 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
     @property
     def discriminants(self) -> Discriminants:
         """The few directions along which classes differ most, for a shared covariance only."""
+        from suffice.models.gaussian.whitened_classes import discriminants
+
         return self._kept("discriminants", lambda: discriminants(self.model))
 
     def coordinates(self, X: object) -> FloatArray:
         """Return Fisher's discriminant coordinates, at most k - 1; missing cells as expected."""
         rows = self.rows(X)
         if np.isnan(rows).any():
+            from suffice.models.gaussian.missing.e_step import imputed
+
             rows = imputed(self.model, rows)
         if not np.isfinite(rows).all():
             raise naming_cells(NotFinite.of_range(()), rows, self.columns)
@@ -153,6 +156,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         self, X: object, of: Label | None = None, against: Label | None = None
     ) -> Explanation:
         """Split the log odds of every row by column."""
+        from suffice.learning.results import Explanation
         from suffice.models.gaussian.explanation import explain
 
         model, columns = self.model, self.columns
@@ -199,12 +203,16 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         complete: bool = True,
     ) -> LeaveOneOut:
         """Judge coded rows this was learned from; if not `complete`, some of them."""
-        from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
-
         fit, family, learner = self.fit, self.learner.family(), self.learner.of_model()
         given = None if self.learner.priors is None else fit.model.log_priors
         held = self.statistics
-        if isinstance(learner, AveragingLearner):
+        if learner.takes_columns:
+            from suffice.models.gaussian.averages.learner import (
+                AveragingLearner,
+                averaged_leave_one_out,
+            )
+
+            assert isinstance(learner, AveragingLearner)
             averaged: Any = fit
             return averaged_leave_one_out(
                 learner, averaged, held, rows, codes, weights, given, complete=complete
@@ -212,7 +220,11 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         if isinstance(held, StatisticsLeftOut):
             fit.summary  # noqa: B018  it refuses, in words
         if family.keeps_patterns and not getattr(held_of(held), "is_complete", True):
+            from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
+
             return leave_one_out_missing(family, held_of(held), fit, rows, codes, weights, given)
+        from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
+
         return leave_one_out(
             family, fit.summary, fit.normals, fit.notes, rows, codes, weights, given,
             complete=complete,

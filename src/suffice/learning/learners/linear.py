@@ -15,7 +15,6 @@ from suffice.learning.label_types import class_array, label_kind, restored_dtype
 from suffice.learning.labelled_batch import opened, read_batch
 from suffice.learning.learned import Learned
 from suffice.learning.learner import Learner
-from suffice.learning.results import Contrasts, Explanation
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.places import Phrase, RowAt
 from suffice.rows.bad_cells import refuse_blanks_of
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.results import Contrasts, Explanation
     from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, Label
 
@@ -185,6 +185,8 @@ class LearnedLine(Learned[R, R]):
 
     def against(self, reference: Label | None = None) -> Contrasts:
         """Return θ and θ₀ of every other class against one (the first, unless named)."""
+        from suffice.learning.results import Contrasts
+
         form, classes = self.linear("contrast of classes"), self.classes
         place = 0 if reference is None else place_of(reference, form.labels)
         form = form.against(form.labels[place])
@@ -201,6 +203,8 @@ class LearnedLine(Learned[R, R]):
         self, X: object, of: Label | None = None, against: Label | None = None
     ) -> Explanation:
         """Split the score of one class against another by column, row by row."""
+        from suffice.learning.results import Explanation
+
         form, classes = self.linear("split of a score by column"), self.classes
         pair = comparison(form.labels, of, against)
 

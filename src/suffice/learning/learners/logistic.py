@@ -21,7 +21,6 @@ from suffice.learning.labelled_batch import naming
 from suffice.learning.learners.linear import LearnedLine
 from suffice.learning.learners.logistic_settings import LogisticSettings
 from suffice.learning.randomness import random_generator
-from suffice.learning.results import SeparatedClasses
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from suffice.columns.design import Design
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
+    from suffice.learning.results import SeparatedClasses
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
     from suffice.models.linear.penalty_path.path import PenaltyPath
@@ -303,6 +303,8 @@ class LearnedLogistic(LearnedLine[KeptLogistic]):
     @property
     def separated(self) -> SeparatedClasses | None:
         """How the classes are separated; None where they overlap, or where nobody has asked."""
+        from suffice.learning.results import SeparatedClasses
+
         found = self.statistics.found or self.statistics.best
         if found is None or found.separation is None:
             return None

@@ -24,14 +24,10 @@ from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
 from suffice.learning.table_recipe import check_kinds
 from suffice.learning.unlabelled.record import IGNORE, checked_unlabelled
 from suffice.learning.waiting_rows import MOST_ROWS, moderate
-from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
 from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like, is_select
 from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.models.naive_bayes.product import Product
-from suffice.models.naive_bayes.row_samples import sampled
 from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.rows import BOOLEAN, read_table
 from suffice.rows.sparse import SparseRows
@@ -165,6 +161,8 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         held = learner.summarize(rows, codes, labels, weights, names)
         if self.calibration_rows is None or isinstance(held, WithRows):
             return held
+        from suffice.models.naive_bayes.row_samples import sampled
+
         hashes = learner.product.hashes(rows, codes, labels)
         found = sampled(learner.product, rows, codes, labels, weights, hashes)
         return WithRows(held, found.cut(self.calibration_rows))
@@ -349,15 +347,20 @@ def chosen_families(
                     tied[j] = number if isinstance(key, tuple) else -1
     elif not (isinstance(asked, str) and asked in (AUTO, SELECT)):
         named = {j: family_named(asked, "all columns") for j in range(width)}
-    options: list[tuple[ColumnFamily, ...]] = []
-    for j in range(width):
-        usual = (named[j] if j in named else family_like(table, j, codes, weights),)
-        options.append(candidates(table, j, codes, weights) if j in selected else usual)
-    found = [family for family, *_ in options]
+    options: dict[int, tuple[ColumnFamily, ...]] = {
+        j: (named[j] if j in named else family_like(table, j, codes, weights),)
+        for j in range(width)
+        if j not in selected
+    }
     if selected:
+        from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
+
+        options |= {j: candidates(table, j, codes, weights) for j in selected}
         read = batch.rows, batch.codes, batch.labels, batch.weights
-        found = select_families(*read, options, alpha)
-    return [_cut(family, table, j, weights) for j, family in enumerate(found)], tied
+        found = select_families(*read, [options[j] for j in range(width)], alpha)
+    else:
+        found = [options[j][0] for j in range(width)]
+    return [family.decided(table, j, weights) for j, family in enumerate(found)], tied
 
 
 def _place(key: object, names: tuple[str, ...]) -> int:
@@ -369,16 +372,6 @@ def _place(key: object, names: tuple[str, ...]) -> int:
     raise BadSetting(
         f"families names {key!r}, which is not a column", hint=f"the columns are {listed(names)}"
     )
-
-
-def _cut(family: ColumnFamily, table: Any, column: int, weights: Any) -> ColumnFamily:
-    """Return the family with its edges, where it needs some."""
-    if isinstance(family, Common):
-        return Common(_cut(family.family, table, column, weights))
-    if not isinstance(family, Binned) or family.edges is not None:
-        return family
-    cells = family.read(table, [column])[:, 0]
-    return family.cut(cells, weights)
 
 
 def _checked_temperature(temperature: object) -> float | str | None:

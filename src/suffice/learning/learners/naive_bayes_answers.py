@@ -13,19 +13,13 @@ from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import frame_of_cells
 from suffice.learning.randomness import random_generator
-from suffice.learning.results import Explanation
 from suffice.learning.table_recipe import check_kinds
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import warn_of
-from suffice.models.label_shift import estimate_column_priors
 from suffice.models.naive_bayes.column_blocks import Blocks
-from suffice.models.naive_bayes.explanation import explain_columns, words_of_columns
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
-from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.naive_bayes.learner import NaiveBayesFit
-from suffice.models.naive_bayes.leave_one_out import left_out
 from suffice.places import CellAt, Phrase
 from suffice.rows import refuse_infinite
 from suffice.rows.category_codes import CodedColumns
@@ -40,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.learning.learners.naive_bayes import ColumnsLearner
+    from suffice.learning.results import Explanation
     from suffice.models.label_shift import LabelShift
     from suffice.models.left_out import LeaveOneOut
     from suffice.models.naive_bayes.product import Product
@@ -113,6 +108,11 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
 
         `NaiveBayes.sample` says how.
         """
+        from suffice.models.naive_bayes.families.multinomial import (
+            MultinomialCounts,
+            checked_lengths,
+        )
+
         size, shown = checked_size(n), self.shown_within(within)
         model = self.model
         long = checked_lengths(lengths, size)
@@ -157,6 +157,8 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
+        from suffice.models.label_shift import estimate_column_priors
+
         model = self.model
         return self.asked(X, lambda rows: estimate_column_priors(model, rows))
 
@@ -171,6 +173,9 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
 
         `NaiveBayes.explain` says how.
         """
+        from suffice.learning.results import Explanation
+        from suffice.models.naive_bayes.explanation import explain_columns, words_of_columns
+
         model = self.model
         pair = comparison(model.labels, of, against)
         known = self.columns
@@ -225,6 +230,8 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         complete: bool = True,
     ) -> LeaveOneOut:
         """Judge coded rows this was learned from; if not `complete`, some of them."""
+        from suffice.models.naive_bayes.leave_one_out import left_out
+
         given = self.fit.model.log_priors if self.learner.has_fixed_priors else None
         return left_out(self.fit, rows, codes, weights, given, complete=complete)
 
@@ -245,6 +252,8 @@ def blocks(
 ) -> Blocks:
     """Return rows as read, cut into blocks."""
     if isinstance(table, SparseRows):
+        from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+
         family = product.families[0]
         if isinstance(family, Bernoulli):
             family.check_sparse()

@@ -25,8 +25,6 @@ from suffice.learning.answers import comparison
 from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learned import Learned
 from suffice.learning.learner import Learner
-from suffice.learning.results import Explanation
-from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
 from suffice.models.pool.text_readings import READINGS
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.results import Explanation
     from suffice.rows import FloatArray, Label, Table
 
 AUTO = "auto"
@@ -251,6 +250,9 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         self, X: object, of: Label | None = None, against: Label | None = None
     ) -> Explanation:
         """Split the log odds of every row by column: what it changes when it is filled in."""
+        from suffice.learning.results import Explanation
+        from suffice.models.pool.explanation import explain_pool
+
         model, classes = self.model, self.classes
         pair = comparison(model.labels, of, against)
         rows, names = self.rows(X), self.columns.names

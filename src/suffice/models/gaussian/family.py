@@ -11,7 +11,6 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks, pinned
 from suffice.errors import BadSetting, NotFinite, listed
-from suffice.models.gaussian.diagonal_normals import DiagonalNormals, diagonal_variances
 from suffice.models.gaussian.floors import (
     VARIANCE_FLOOR,
     Pooled,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.factors.normals import FactorNormals
     from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
     from suffice.models.gaussian.predictive.estimate import StudentClasses
@@ -274,6 +274,8 @@ class Gaussian:
                 students, said = predictive_classes(self, summary)
             return students, (*notes, *said)
         if self.covariance in DIAGONAL_FORMS:
+            from suffice.models.gaussian.diagonal_normals import DiagonalNormals, diagonal_variances
+
             variances, more = diagonal_variances(self, summary)
             return DiagonalNormals.of(summary, np.sqrt(variances)), (*notes, *more)
         normals: FullNormals | FactorNormals

@@ -12,7 +12,6 @@ from suffice.linear_algebra import normalized
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.leave_one_out.downdates import full_log_densities
 from suffice.models.gaussian.leave_one_out.grid_downdates import grid_log_densities
-from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without, without_row
 from suffice.models.gaussian.model import GenerativeModel
 
 if TYPE_CHECKING:
@@ -110,12 +109,15 @@ class Jury:
         """
         new = [option for option in options if option not in self.certain]
         self.judge(new)
+        certain = {option: self.certain_loss(option) for option in new}
         weight = max(float(self.weights.sum()), np.finfo(np.float64).tiny)
         least = min((self.losses[option] for option in options if option in self.losses),
                     default=np.inf)  # fmt: skip
-        for option in sorted(new, key=self.certain_loss):
-            refit = self.certain_loss(option) / weight <= least
-            self.losses[option] = self.loss_of(self.log_posteriors(option, refit=refit)) / weight
+        for option in sorted(new, key=certain.__getitem__):
+            loss = certain[option]
+            if np.isnan(self.certain[option]).any():
+                loss = self.loss_of(self.log_posteriors(option, refit=loss / weight <= least))
+            self.losses[option] = loss / weight
             least = min(least, self.losses[option])
         # A loss that is better by rounding only is not better.
         losses = [self.losses[option] for option in options]
@@ -167,8 +169,8 @@ class Jury:
         if cost > EXACT_BUDGET / self.options or not len(self.judged):
             return {}
         removed = self.removed[self.judged]
-        found = grid_log_densities(options, self.summary, self.z, self.codes, removed)
-        return {family: self._posteriors(said) for family, said in found.items()}
+        families, found = grid_log_densities(options, self.summary, self.z, self.codes, removed)
+        return dict(zip(families, self._posteriors(found), strict=True))
 
     def _certain(self, family: Gaussian) -> FloatArray:
         """Return log posteriors (rows, k), NaN for rows that need a refit."""
@@ -189,10 +191,10 @@ class Jury:
         return self._posteriors(found)
 
     def _posteriors(self, found: Downdated) -> FloatArray:
-        """Return log posteriors (rows, k) by Bayes' rule, NaN for rows that need a refit."""
-        out = np.full((len(self.judged), self.summary.size), np.nan)
-        safe = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
-        out[safe] = normalized(found.log_densities[safe] + self.log_priors[safe])
+        """Return log posteriors (…, rows, k) by Bayes' rule, NaN for rows that need a refit."""
+        out = np.full(found.log_densities.shape, np.nan)
+        safe = ~found.unsafe & np.isfinite(found.log_densities).all(axis=-1)
+        out[safe] = normalized((found.log_densities + self.log_priors)[safe])
         return out
 
     def _said_without(self, family: Gaussian, places: IntArray) -> FloatArray:
@@ -217,6 +219,8 @@ class Jury:
 
     def _without(self, places: IntArray) -> tuple[ClassSummary, NDArray[np.bool_]]:
         """Return the moments of all rows but some, and which classes they have."""
+        from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without, without_row
+
         key = places.tobytes()
         if key in self.others:
             return self.others[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from suffice.errors import (
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import DIAGONAL_FORMS
 from suffice.models.gaussian.forgetting import forgotten
-from suffice.models.gaussian.law.normal import Normal
-from suffice.models.gaussian.missing.em import expectation_maximization
-from suffice.models.gaussian.missing.pattern_moments import Incomplete
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.places import ColumnAt, Phrase
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
@@ -74,6 +71,8 @@ class GaussianLearner:
 
     family: Gaussian
     priors: Mapping[Label, float] | None = None
+    takes_columns: ClassVar[bool] = False
+    """Whether `summarize` asks for the schema of the rows: hashes of rows depend on it."""
 
     def summarize(
         self,
@@ -120,6 +119,9 @@ class GaussianLearner:
             raise BadRows("there are no rows to learn from", hint="every row has weight zero")
         parameters, taken = None, 0
         if isinstance(statistics, ByPattern) and not statistics.is_complete:
+            from suffice.models.gaussian.missing.em import expectation_maximization
+            from suffice.models.gaussian.missing.pattern_moments import Incomplete
+
             data = Incomplete.of(statistics, labels)
             steps = {} if most_steps is None else {"most_steps": most_steps}
             summary, parameters, taken = expectation_maximization(self.family, data, start, **steps)
@@ -244,6 +246,8 @@ class GivenClasses(NamedTuple):
         weights: object,
     ) -> GivenClasses:
         """Return the parameters as arrays, checked as those of normal laws are."""
+        from suffice.models.gaussian.law.normal import Normal
+
         if not isinstance(means, Mapping) or not means:
             raise BadSetting(
                 f"means are {means!r:.60}, not the means of classes by label",

@@ -22,7 +22,6 @@ from suffice.kernels.dense.scores import (
 )
 from suffice.linear_algebra import log_average, normalized
 from suffice.models.gaussian.full_normals import FullNormals
-from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.family import NormalClasses
+    from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, IntArray, Label
 
 
@@ -185,6 +185,8 @@ class GenerativeModel:
 
     def linear_form(self) -> LinearForm:
         """Return the same classifier as weights and intercepts, if its boundary is flat."""
+        from suffice.models.linear.form import LinearForm
+
         if not self.densities.is_shared:
             problem, hint = getattr(self.densities, "not_flat", QUADRATIC)
             raise NotLinear(f"the boundary between {listed(self.labels)} is {problem}", hint=hint)

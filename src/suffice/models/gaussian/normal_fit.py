@@ -19,8 +19,6 @@ from suffice.linear_algebra import correlation_scaled
 from suffice.models.gaussian.family import DIVISORS, Gaussian
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR, degrees_of_freedom
 from suffice.models.gaussian.law.factored_covariance import Spread
-from suffice.models.gaussian.law.inputs import checked_mean
-from suffice.models.gaussian.law.normal import Normal
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.statistics.moments.full import Moments
 
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
     from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.law.ellipses import Distances
+    from suffice.models.gaussian.law.normal import Normal
     from suffice.rows import FloatArray
 
     Cells = NDArray[np.floating]
@@ -94,6 +93,9 @@ def fit_normal_around(
     >>> fit_normal_around(rows, None, ["a"], covariance=[[9.0]])[0]
     Normal(mean=array([2.]), covariance=array([[9.]]))
     """
+    from suffice.models.gaussian.law.inputs import checked_mean
+    from suffice.models.gaussian.law.normal import Normal
+
     if np.isnan(rows).any():
         raise BadRows(
             "rows have empty cells, and a mean or a covariance is given",
@@ -164,6 +166,8 @@ def _with_cells(
 
 def _law(rows: Cells, weights: FloatArray | None, weight: float, by: float) -> Normal:
     """Return the law of rows, their scatter (that of completed rows) divided by `by`."""
+    from suffice.models.gaussian.law.normal import Normal
+
     if not np.isnan(rows).any():
         moments = Moments.of(rows, weights)
         return Normal(moments.mean, moments.scatter / by)
@@ -187,6 +191,8 @@ def _without_floors(mean: FloatArray, covariance: FloatArray, rows: FloatArray) 
     EM needs a covariance with an inverse, and where a direction is missing it leaves a trace of
     what stood in. A law says where it lives: the direction goes, if no row contradicts that.
     """
+    from suffice.models.gaussian.law.normal import Normal
+
     scale = np.sqrt(np.diagonal(covariance))
     moving = scale > 0.0
     correlation = correlation_scaled(covariance[np.ix_(moving, moving)], scale[moving])

@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns
-from suffice.models.naive_bayes.families.lognormal import LogNormal
-from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.models.naive_bayes.families.texts.words import TextWords
+from suffice.models.naive_bayes.families.registry import NAMED
 from suffice.rows.cells import BOOLEAN, CATEGORY
 from suffice.rows.text_cells import looks_like_texts
 
@@ -57,21 +52,21 @@ def family_like(
     """Return the family that a column of labelled rows looks like."""
     kind = table.kinds[column]
     if kind == BOOLEAN:
-        return Bernoulli()
+        return NAMED["bernoulli"]
     if kind == CATEGORY:
-        return TextWords() if looks_like_texts(table.column(column)) else Categorical()
+        return NAMED["words" if looks_like_texts(table.column(column)) else "categorical"]
     cells = table.column(column)
     if cells.dtype.kind == "f" and cells[:HEAD].min(initial=0.0) < 0.0:
-        return GaussianColumns()  # as most columns of measurements: neither counts nor positive
+        return NAMED["gaussian"]  # as most columns of measurements: neither counts nor positive
     if holds_counts(table, column):
         if has_few_values(table.exact(column), FEW_VALUES):
-            return Categorical()
+            return NAMED["categorical"]
         mean, variance = _within(cells, codes, weights)
         if UNDERDISPERSED * mean <= variance < OVERDISPERSED * mean:
-            return Poisson()
+            return NAMED["poisson"]
     if is_positive(cells) and _log_normal_is_likelier(cells, codes, weights):
-        return LogNormal()
-    return GaussianColumns()
+        return NAMED["lognormal"]
+    return NAMED["gaussian"]
 
 
 def chosen_by_looks(asked: object, columns: Any) -> frozenset[int]:

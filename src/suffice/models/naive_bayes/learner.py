@@ -12,14 +12,8 @@ from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.learner import log_frequencies, log_priors_of
 from suffice.models.naive_bayes.column_blocks import Blocks
-from suffice.models.naive_bayes.leave_one_out import (
-    left_out_priors,
-    left_out_scores,
-    possible_scores,
-)
 from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.models.naive_bayes.product import Product
-from suffice.models.naive_bayes.row_samples import blocks_of, sampled
 from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT
 from suffice.statistics import ByClass
 from suffice.statistics.folds import FOLDS, Folds
@@ -120,6 +114,8 @@ class NaiveBayesLearner:
             held = self.product.summarize(rows, codes, labels, weights, names)
         if not self.keeps_rows:
             return held
+        from suffice.models.naive_bayes.row_samples import sampled
+
         return WithRows(held, sampled(self.product, rows, codes, labels, weights, hashes))
 
     def _folds(
@@ -246,6 +242,11 @@ class NaiveBayesLearner:
 
     def _with_texts(self, sample: RowSample, fit: NaiveBayesFit) -> NaiveBayesModel:
         """Return the model whose texts are smoothed and believed as sampled rows say."""
+        from suffice.models.naive_bayes.leave_one_out import (
+            left_out_priors,
+            left_out_scores,
+            possible_scores,
+        )
         from suffice.models.naive_bayes.text_weights import JudgedTexts  # others need it not
 
         model = fit.model
@@ -291,6 +292,8 @@ class NaiveBayesLearner:
         self, sample: RowSample, fit: NaiveBayesFit
     ) -> tuple[Blocks, IntArray, FloatArray]:
         """Return sampled rows, their classes and their weights."""
+        from suffice.models.naive_bayes.row_samples import blocks_of
+
         known = {label: c for c, label in enumerate(fit.model.labels)}
         held = list(sample.rows.values())
         if self.has_texts or self.found_temperature == LEFT_OUT:
@@ -304,6 +307,12 @@ class NaiveBayesLearner:
         self, sample: RowSample, fit: NaiveBayesFit
     ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
         """Return scores, log priors, classes and weights of sampled rows, each left out."""
+        from suffice.models.naive_bayes.leave_one_out import (
+            left_out_priors,
+            left_out_scores,
+            possible_scores,
+        )
+
         rows, codes, weights = self._sampled(sample, fit)
         given = None if self.priors is None else fit.model.log_priors
         # Rows that say the same are one here, and are still left out one at a time.

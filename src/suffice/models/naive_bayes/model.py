@@ -20,9 +20,7 @@ from suffice.models.linear.form import LinearForm
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.gaussian import NormalColumns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
-from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
 from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.rows.sparse import SparseRows, refuse_stored
 
 if TYPE_CHECKING:
@@ -193,7 +191,7 @@ class NaiveBayesModel:
             for_sparse_blocks(work, first)
             return
         # Products with tables of few classes, or a place in them: little for each cell.
-        light = all(isinstance(law, LinearLaws | TallyLaws) for law in self.laws)
+        light = all(law.is_light for law in self.laws)
         for_blocks(work, len(rows), max(1, rows.cells // max(1, len(rows))), light=light)
 
     # The other school
@@ -235,6 +233,8 @@ class NaiveBayesModel:
         `lengths` tells, by group, how long multinomial rows are; they are drawn where it does
         not.
         """
+        from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
+
         codes = drawn_codes(self.labels, self.log_priors, size, rng, label)
         parts: list[Any] = []
         for g, law in enumerate(self.laws):

@@ -6,15 +6,10 @@ each word of a text adds to the log odds. Words have a smoothing, and bytes have
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from suffice.models.text.learner import GRID
-from suffice.models.text.model import bytes_by_word, terms_said
-from suffice.models.text.term_events import BOOLEAN, FixedScores
-from suffice.models.text.terms import Terms
-from suffice.models.text.tokens import Tokens
+import numpy as np  # and of suffice.models.text only what is needed: most tables have no texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,12 +17,12 @@ if TYPE_CHECKING:
     from suffice.models.text.counting import TermHashes
     from suffice.models.text.language import Language, LanguageLaws
     from suffice.models.text.term_events import LeftOutTexts
-    from suffice.models.text.terms import TermLaws
+    from suffice.models.text.terms import TermLaws, Terms
     from suffice.rows import FloatArray, IntArray
 
 WORDS, BYTES = "words", "bytes"
 """What a text is known by, in settings and files; naive Bayes has families of these names."""
-TERMS = Terms(BOOLEAN, Tokens((1, 2)))
+PIECES = (1, 2)
 """What is counted of a text by its words: words and pairs of words, each once, as naive Bayes does
 beside other columns unless something else is asked for."""
 ORDER, LIMIT = 5, 1000
@@ -43,8 +38,10 @@ docs/pool.md."""
 class TextReading(Protocol):
     """A way to read texts. Laws are what it learned of all classes, `read` what texts become."""
 
-    alphas: Sequence[float]
-    """The smoothings to choose from."""
+    @property
+    def alphas(self) -> Sequence[float]:
+        """The smoothings to choose from."""
+        ...
 
     def read(self, cells: Sequence[str]) -> Any:
         """Return texts as they are counted and scored."""
@@ -69,17 +66,31 @@ class TextReading(Protocol):
 class ByWords:
     """Texts by their words and pairs of words."""
 
-    alphas: Sequence[float] = GRID
+    @property
+    def alphas(self) -> Sequence[float]:
+        """The smoothings to choose from."""
+        from suffice.models.text.learner import GRID
+
+        return GRID
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The event model."""
+        from suffice.models.text.term_events import BOOLEAN
+        from suffice.models.text.terms import Terms
+        from suffice.models.text.tokens import Tokens
+
+        return Terms(BOOLEAN, Tokens(PIECES))
 
     def read(self, cells: Sequence[str]) -> TermHashes:
         """Cut texts into terms."""
-        return TERMS.hashed(cells)
+        return self.terms.hashed(cells)
 
     def learned(
         self, read: TermHashes, codes: IntArray, size: int, weights: FloatArray
     ) -> TermLaws:
         """Return the laws of terms."""
-        return TERMS.estimate(TERMS.counted(read, codes, size, weights))
+        return self.terms.estimate(self.terms.counted(read, codes, size, weights))
 
     def scores(
         self, laws: TermLaws, read: TermHashes, alpha: float
@@ -98,6 +109,8 @@ class ByWords:
         self, laws: TermLaws, cell: str, alpha: float, of: int, against: int
     ) -> tuple[dict[str, float], float]:
         """Return what each term of a text adds to the log odds, and how many are known."""
+        from suffice.models.text.model import terms_said
+
         _, known = laws.scores([cell], alpha)
         parts = terms_said(laws, alpha, cell, of, against)[1]
         return {part.piece: part.log_odds for part in parts}, float(known[0])
@@ -106,12 +119,15 @@ class ByWords:
 class ByBytes:
     """Texts byte by byte: a language model of each class."""
 
-    alphas: Sequence[float] = (1.0,)
+    @property
+    def alphas(self) -> Sequence[float]:
+        """The smoothings to choose from: there is nothing to smooth."""
+        return (1.0,)
 
     @property
     def language(self) -> Language:
         """The event model."""
-        from suffice.models.text.language import Language  # who reads no bytes needs it not
+        from suffice.models.text.language import Language
 
         return Language(ORDER, LIMIT)
 
@@ -141,6 +157,8 @@ class ByBytes:
         self, laws: LanguageLaws, read: list[bytes], codes: IntArray, weights: FloatArray
     ) -> tuple[LeftOutTexts, FloatArray]:
         """Return the scores of learned texts as if each had never been, and their lengths."""
+        from suffice.models.text.term_events import FixedScores
+
         found = FixedScores(laws.left_out(read, codes, weights))
         return found, laws.lengths(read).astype(np.float64)
 
@@ -153,6 +171,8 @@ class ByBytes:
         against: int,
     ) -> tuple[dict[str, float], float]:
         """Return what the bytes of each word add to the log odds, and how many bytes there are."""
+        from suffice.models.text.model import bytes_by_word
+
         return bytes_by_word(laws, self.read([cell])[0], of, against)
 
 

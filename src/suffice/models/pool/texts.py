@@ -16,8 +16,6 @@ import numpy as np
 
 from suffice.models.pool.averages import LEAST, log_softmax
 from suffice.models.pool.text_readings import READINGS, WORDS, tries_bytes
-from suffice.models.text.calibration import USUAL, Calibration, fitted, relative
-from suffice.models.text.learner import DECADES
 from suffice.rows import CATEGORY, NUMBER
 from suffice.rows.tables import table_of_columns
 from suffice.rows.text_cells import looks_like_texts, read_texts_of
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.models.text.calibration import Calibration
     from suffice.models.text.term_events import LeftOutTexts
     from suffice.rows import FloatArray, IntArray, Table
 
@@ -174,6 +173,8 @@ def _together(
     shifts: FloatArray,
 ) -> FloatArray:
     """Return posteriors (n, k): the first part is the pool's, and stays where no text says more."""
+    from suffice.models.text.calibration import relative
+
     said = (np.sum(lengths[1:], axis=0) > 0.0)[:, np.newaxis]
     joint = np.where(said, factors[0], 1.0) * relative(parts[0], lengths[0])
     joint = joint + np.where(said, shifts, 0.0)
@@ -262,6 +263,8 @@ class JudgedBesidePool:
 
     def _chosen(self) -> list[_ChosenText]:
         """Return how each text is best read and smoothed, each beside the others."""
+        from suffice.models.text.learner import DECADES
+
         chosen = [
             _ChosenText(ways[0].name, 1.0, ways[0].scores.at(1.0), ways[0].lengths)
             for ways in self._texts
@@ -288,6 +291,8 @@ class JudgedBesidePool:
         self, chosen: Sequence[_ChosenText], weights: FloatArray
     ) -> tuple[Calibration, float]:
         """Return how far all is believed, and the mean log-loss of all rows."""
+        from suffice.models.text.calibration import USUAL, Calibration, fitted
+
         parts, lengths = self._parts(chosen)
         usual, size = [1.0, *(USUAL for _ in chosen)], self._base.shape[1]
         said = np.sum(lengths[1:], axis=0) > 0.0

@@ -12,7 +12,6 @@ import numpy as np
 
 from suffice.errors import BadSetting, ForgettingUnseen
 from suffice.models.text.calibration import Calibration
-from suffice.models.text.language import Language
 from suffice.models.text.left_out_documents import LeftOutDocuments
 from suffice.models.text.model import TextModel
 from suffice.rows.row_hashes import joined_hashes, label_hashes
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.models.text.documents import Documents
+    from suffice.models.text.language import Language
     from suffice.models.text.terms import TermLaws, Terms
     from suffice.rows import FloatArray, IntArray, Label
 
@@ -255,6 +255,8 @@ class TextRecord:
     @classmethod
     def of(cls, model: TextModel, statistics: TextStatistics) -> Self:
         """Return what is to be kept of a model, and of the statistics it was estimated from."""
+        from suffice.models.text.language import Language
+
         calibration = model.calibration
         language = model.language
         return cls(

@@ -18,7 +18,6 @@ from suffice.models.typicality.column_laws import (
     say_unknown,
     unknown_classes,
 )
-from suffice.models.typicality.naive_bayes import constant_columns, summed_tails
 from suffice.models.typicality.normal_sums import (
     beside_constants,
     odd_one_out,
@@ -114,6 +113,8 @@ def _independent(
     family: Gaussian, fit: Fit, rows: FloatArray, codes: IntArray | None, gone: FloatArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Add up the columns' Student log densities, and compare with the law of such sums."""
+    from suffice.models.typicality.naive_bayes import constant_columns, summed_tails
+
     columns = ClassColumns.of(fit.summary, shared=family.covariance == "shared-diagonal")
     z = columns.standardized(rows)
     out = np.empty((len(rows), fit.summary.size))

@@ -67,6 +67,7 @@ class SqlSource(ArrowSource):
     """
 
     spreads = True
+    in_database = True
 
     def __init__(
         self,
@@ -98,6 +99,11 @@ class SqlSource(ArrowSource):
             if refusal is not None:
                 raise refusal
         return found
+
+    def labelled(self, target: str) -> SqlSource:
+        """Return the rows that have a label."""
+        column = self.database.dialect.identifier(target)
+        return SqlSource(self.database, f"{column} IS NOT NULL", adds_up=self.adds_up)
 
     # Streams
 

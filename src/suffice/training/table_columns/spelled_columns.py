@@ -10,7 +10,6 @@ from suffice.columns.spellings.written_numbers import COMMA, POINT
 from suffice.errors import BadSetting, NotANumber, listed
 from suffice.printing.level_order import own_order
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
-from suffice.rows.typed_dates import typed_dates
 from suffice.tables.csv.cells import ColumnEvidence
 from suffice.tables.csv.spelled_cells import ColumnSpelling, UsualMarks, spelling_as_declared
 from suffice.tables.table_reading import AS_WRITTEN, DATES, ORDERED
@@ -104,6 +103,8 @@ def spelled_frame(
 
 def _dates(frame: object, reading: TableReading) -> dict[str, ColumnSpelling]:
     """Return which columns of a frame are dates or times by their type, as if they were written."""
+    from suffice.rows.typed_dates import typed_dates
+
     return {
         name: ColumnSpelling(Spelling(NUMBER, date=CLOCK if one.clock else "ymd", timed=one.timed))
         for name, one in (typed_dates(frame) if frame is not None else {}).items()

@@ -9,9 +9,6 @@ import numpy as np
 from suffice.columns.spellings.spelled_tables import read_spelled
 from suffice.columns.spellings.spelling import Spelling
 from suffice.rows.cells import CATEGORY, NUMBER
-from suffice.training.table_columns.code_columns import code_columns
-from suffice.training.table_columns.date_columns import parts_of_dates
-from suffice.training.table_columns.left_out_losses import JudgedRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +41,10 @@ def told_columns(
     found = dict(spellings)
     if typed or not _may_tell(table, found):
         return table, found
+    from suffice.training.table_columns.code_columns import code_columns
+    from suffice.training.table_columns.date_columns import parts_of_dates
+    from suffice.training.table_columns.left_out_losses import JudgedRows
+
     rows = JudgedRows(labels, SEED)
     stay = {name for name, kind in reading.columns.items() if kind == "number"}
     found |= parts_of_dates(table, rows, found, stay, hooks)

@@ -81,7 +81,6 @@ def _rows_of(more: object, rows: TrainingRows, reading: TableReading) -> Table:
     """Read a table of rows without a label; a column of labels, if it has one, is not looked at."""
     from suffice.sources import open_source
     from suffice.sources.local import LocalSource
-    from suffice.sources.sql.source import SqlSource
 
     names = rows.names
     if hasattr(more, "columns") or isinstance(more, np.ndarray):
@@ -103,7 +102,7 @@ def _rows_of(more: object, rows: TrainingRows, reading: TableReading) -> Table:
         if chunk is None:
             raise BadRows(f"{source.name} has no rows", hint="there is nothing to learn from")
         # Nobody has read its texts yet: numbers are what the file has. In databases they are days.
-        typed = isinstance(source, SqlSource)
+        typed = source.in_database
         bare = tuple(not typed and name not in source.dates for name in names)
         table = replace(chunk.table, bare=bare)
     held = table.names or tuple(f"x{j}" for j in range(table.width))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class AveragingLearner:
     priors: Mapping[Label, float] | None
     averaged: Averaged
     temperature: float | str = 1.0
+    takes_columns: ClassVar[bool] = True
 
     @property
     def keeps_rows(self) -> bool:

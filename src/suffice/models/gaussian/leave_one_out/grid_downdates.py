@@ -38,26 +38,28 @@ def grid_log_densities(
     rows: FloatArray,
     codes: IntArray,
     weights: FloatArray,
-) -> dict[Gaussian, Downdated]:
-    """Return log densities under downdated covariances, for the settings that no floor is near.
+) -> tuple[tuple[Gaussian, ...], Downdated]:
+    """Return the settings that no floor is near, and log densities under downdated covariances.
 
-    `families` differ in pool, shrink and target alone; rows are in the units of the summary.
+    `families` differ in pool, shrink and target alone; rows are in the units of the summary. What
+    is found is (s, rows, k) and (s, rows) for s settings.
     """
+    none = Downdated(np.zeros((0, len(codes), summary.size)), np.zeros((0, len(codes)), bool))
     act = summary.active
     width = int(act.sum())
     if not 0 < width <= MOST_COLUMNS or summary.scatters is None or not families:
-        return {}
+        return (), none
     grid = _Grid(families, summary)
     firm = grid.is_firm()
     if not firm.any():
-        return {}
+        return (), none
     grid = grid.only(firm)
     removal = Removal.of(families[0], summary, rows[:, act], codes, weights)
     step = max(1, BLOCK_CELLS // (grid.size * summary.size * width**2))
     found = [grid.without(removal, slice(i, i + step)) for i in range(0, len(codes), step)]
     densities = np.concatenate([part for part, _ in found], axis=1)
     unsafe = np.concatenate([bad for _, bad in found], axis=1) | removal.unsafe
-    return {family: Downdated(densities[s], unsafe[s]) for s, family in enumerate(grid.families)}
+    return grid.families, Downdated(densities, unsafe)
 
 
 class _Grid:

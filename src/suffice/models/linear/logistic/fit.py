@@ -14,14 +14,6 @@ from suffice.models.linear.logistic.newton import Minimum
 from suffice.models.linear.logistic.objective import Objective
 from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
 from suffice.models.linear.logistic.search import MOST_PASSES, Search, objective_of, search
-from suffice.models.linear.logistic.separation.programs import Undecided
-from suffice.models.linear.logistic.separation.separation import (
-    AHEAD,
-    find_separation,
-    finite_theta,
-    shown_separation,
-)
-from suffice.models.linear.logistic.sparse_loss import SparseLoss
 from suffice.models.linear.standardisation import Standardisation
 from suffice.rows.sparse_rows import SparseRows
 
@@ -137,7 +129,11 @@ def standardised_loss(
     scale = Standardisation.of(rows, weights)
     if not intercept:
         scale = scale.about_zero()
-    kind = SparseLoss if isinstance(rows, SparseRows) else LogisticLoss
+    kind: type[LogisticLoss] = LogisticLoss
+    if isinstance(rows, SparseRows):
+        from suffice.models.linear.logistic.sparse_loss import SparseLoss
+
+        kind = SparseLoss
     given: Any = rows
     return kind(given, codes, size, weights, scale.origin, scale.inverse, intercept=intercept)
 
@@ -167,6 +163,8 @@ def _ended(
     if early and found.found.passes >= EARLY_PASSES and found.found.decrement > tolerance:
         # Long ways are mostly those to no maximum: perhaps the search has shown so by now.
         if found.found.point.margin <= 0.0:
+            from suffice.models.linear.logistic.separation.separation import shown_separation
+
             shown = shown_separation(loss, found.objective.theta(found.found.point.at))
             if shown is not None:
                 return _Ending(found, None, exists=False, separation=shown)
@@ -191,6 +189,9 @@ def _ended(
     theta, margin = found.objective.theta(found.found.point.at), found.found.point.margin
     if not loss.is_here:
         return _Ending(found, proof, exists=False)
+    from suffice.models.linear.logistic.separation.programs import Undecided
+    from suffice.models.linear.logistic.separation.separation import find_separation
+
     try:
         if margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM:
             raise Undecided(f"{len(loss):,} rows are too many for linear programs")
@@ -230,6 +231,8 @@ def _fit_of_ending(ending: _Ending, labels: tuple[Label, ...], tolerance: float)
     objective, decrement = found.objective, found.found.decrement
     theta, value = objective.theta(found.found.point.at), _without_penalty(found)
     if ending.separation is not None:
+        from suffice.models.linear.logistic.separation.separation import AHEAD, finite_theta
+
         margin = found.found.point.margin
         theta = theta * min(AHEAD / margin, 1.0) if margin > 0.0 else theta
         theta = finite_theta(objective.loss, theta, ending.separation)

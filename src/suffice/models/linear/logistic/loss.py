@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class LogisticLoss:
     inverse: FloatArray
     parts: tuple[slice, ...] | None = None
     intercept: bool = True
+    is_sparse: ClassVar[bool] = False
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -18,7 +18,6 @@ from suffice.models.linear.logistic.preconditioners import (
     row_norm_upper_bound,
     sampled_hessian,
 )
-from suffice.models.linear.logistic.sparse_loss import SparseLoss
 from suffice.models.linear.logistic.start import are_independent, basis_of, gda_start
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def search(
     n, p = len(loss), m * width
     if not loss.intercept:
         return _without_intercept(loss, penalty, start, tolerance, with_hessian, most, patient)
-    if width > MANY_COLUMNS or (isinstance(loss, SparseLoss) and p > MANY_PARAMETERS):
+    if width > MANY_COLUMNS or (loss.is_sparse and p > MANY_PARAMETERS):
         return _wide(loss, penalty, start, tolerance, with_hessian, most)
     sample = loss.sampled(max(SAMPLE, PER_COLUMN * width))
     if len(sample) * FEWEST_SAMPLES > n or (sample.class_weights < width).any():

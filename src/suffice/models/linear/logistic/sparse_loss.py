@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class SparseLoss(LogisticLoss):
     """
 
     rows: SparseRows  # type: ignore[assignment]
+    is_sparse: ClassVar[bool] = True
 
     def curvature(self, theta: FloatArray, hessian: bool = True) -> Curvature:
         """Return loss, gradient and (if asked for) Hessian at θ; the latter fills blocks."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.online.rules import A_ROW, ascend
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.linear.online.rule import OnlineRule
 from suffice.models.linear.online.seen_rows import (
@@ -126,6 +125,8 @@ class Stochastic(OnlineRule):
         `penalty` is that of the whole: ½·penalty·Σ(s_jβ_j)² is added to the sum of losses over all
         rows so far.
         """
+        from suffice.kernels.online.rules import A_ROW, ascend
+
         seen = self.seen
         if len(seen.labels) < 2:
             return self

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -99,11 +99,15 @@ class Binned(BaseFamily):
             )
         object.__setattr__(self, "edges", tuple(float(e) for e in edges))
 
-    def cut(self, cells: NDArray[np.generic], weights: FloatArray | None) -> Binned:
+    def decided(self, table: Table, column: int, weights: FloatArray | None) -> Self:
+        """Return the family with edges, at quantiles of the first rows where none are given."""
+        return self.cut(self.read(table, [column])[:, 0], weights) if self.edges is None else self
+
+    def cut(self, cells: NDArray[np.generic], weights: FloatArray | None) -> Self:
         """Return the family with edges at quantiles of the cells; a weight of 2 is two rows."""
         if self.edges is not None:
             return self
-        return Binned(self.bins, quantile_edges(cells, weights, self.bins))
+        return replace(self, edges=quantile_edges(cells, weights, self.bins))
 
     def read(
         self,

@@ -66,6 +66,7 @@ class LinearLaws(BaseLaws):
     order_offsets: FloatArray | None = None
     threshold: float | None = None
     form: ClassVar[Mapping[str, str]] = LINEAR_FORM
+    is_light: ClassVar[bool] = True
     signed: ClassVar[bool] = False
     """Whether cells may be negative: only where a threshold is all they are compared with."""
 

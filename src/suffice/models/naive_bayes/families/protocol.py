@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from suffice.errors import NotADensity
 
@@ -47,6 +47,8 @@ class BaseLaws:
     is_common: ClassVar[bool] = False
     """Whether classes have the same law."""
     cells_are_levels: ClassVar[bool] = False
+    is_light: ClassVar[bool] = False
+    """Whether scores are products with tables of few classes, or a place in them."""
 
     def flaw(self, sizes: dict[str, int]) -> str:  # noqa: ARG002
         """Return what is wrong between the fields of a law that was read from a file, or ""."""
@@ -87,6 +89,7 @@ class ColumnLaws(Protocol):
     by_column: ClassVar[bool]
     is_common: ClassVar[bool]
     cells_are_levels: ClassVar[bool]
+    is_light: ClassVar[bool]
 
     def flaw(self, sizes: dict[str, int]) -> str:
         """Return what is wrong between the fields, or nothing."""
@@ -171,6 +174,15 @@ class BaseFamily:
         """Return the sums that databases are asked for; None: rows have to be seen."""
         return None
 
+    def decided(
+        self,
+        table: Table,  # noqa: ARG002
+        column: int,  # noqa: ARG002
+        weights: FloatArray | None,  # noqa: ARG002
+    ) -> Self:
+        """Return the family with what a column of the first rows decides: nothing, as a rule."""
+        return self
+
     def outside(self, cells: NDArray[Any]) -> Outside | None:  # noqa: ARG002
         """Return which numbers cannot be of this family, and what is read in their place.
 
@@ -241,6 +253,10 @@ class ColumnFamily(Protocol):
 
     def sums(self) -> SumsOfColumns | None:
         """Return the sums that databases are asked for."""
+        ...
+
+    def decided(self, table: Table, column: int, weights: FloatArray | None) -> ColumnFamily:
+        """Return the family with what a column of the first rows decides."""
         ...
 
     def outside(self, cells: NDArray[Any]) -> Outside | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -98,6 +98,10 @@ class Common(BaseFamily):
     def needs_folds(self) -> bool:  # type: ignore[override]
         """Whether α can only be chosen from statistics kept by fold."""
         return self.family.needs_folds
+
+    def decided(self, table: Table, column: int, weights: FloatArray | None) -> Self:
+        """Return the family with what a column of the first rows decides."""
+        return replace(self, family=self.family.decided(table, column, weights))
 
     def read(self, table: Table, columns: Sequence[int], *, learning: bool = True) -> Any:
         """Return the block of these columns as the family reads it."""

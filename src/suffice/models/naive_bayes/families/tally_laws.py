@@ -101,6 +101,7 @@ class TallyLaws(BaseLaws):
     orders: tuple[FloatArray | None, ...]
     totals: FloatArray
     form: ClassVar[Mapping[str, str]] = TALLY_FORM
+    is_light: ClassVar[bool] = True
 
     def flaw(self, sizes: dict[str, int]) -> str:  # noqa: ARG002
         """Return whether tables are of other levels."""

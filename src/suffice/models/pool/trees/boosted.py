@@ -62,7 +62,7 @@ class _Tree(NamedTuple):
         first = answers[self.first]
         second = np.where(first, answers[self.yes], answers[self.no])
         leaves = 2 * first + second
-        found: FloatArray = np.take_along_axis(self.values.T, leaves, axis=1).T
+        found: FloatArray = self.values[leaves, np.arange(len(leaves))[:, None]].T
         return found
 
 
@@ -132,7 +132,8 @@ def _grown(sides: FloatArray, slopes: FloatArray, curves: FloatArray, offered: B
     both = np.hstack([slopes, curves])
     yes, all_rows = sides @ both, both.sum(axis=0)
     first = _best(yes, all_rows, offered)
-    taken = np.tile(sides[first].T, 2) * both
+    asked = sides[first].T
+    taken = np.hstack([asked, asked]) * both
     yes_yes, of_yes = sides @ taken, taken.sum(axis=0)
     no_yes, of_no = yes - yes_yes, all_rows - of_yes
     after_no, after_yes = _best(no_yes, of_no, offered), _best(yes_yes, of_yes, offered)
