@@ -57,8 +57,12 @@ def test_the_accuracy_is_inside_its_interval(planted: str) -> None:
 @pytest.mark.slow
 def test_without_either_assumption_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shares that move need the second, rows that move what kept rows of their kind say."""
-    by_probability = module.by_probability
-    monkeypatch.setattr(module, "by_class_shares", by_probability)
+
+    def no_other(judged: Any, posterior: Any) -> tuple[float, float]:
+        middle, half = module.by_probability(judged, posterior)
+        return middle - half, middle + half
+
+    monkeypatch.setattr(module, "by_class_shares", no_other)
     assert inside("labels", 40) < 0.75
 
     def on_average(judged: Any, posterior: Any) -> tuple[float, float]:
@@ -69,7 +73,6 @@ def test_without_either_assumption_it_is_not(monkeypatch: pytest.MonkeyPatch) ->
         return sure.mean() + gaps.mean(), 1.96 * np.sqrt(spread)
 
     monkeypatch.setattr(module, "by_probability", on_average)
-    monkeypatch.setattr(module, "by_class_shares", on_average)
     assert inside("covariates", 40) < 0.75
 
 
@@ -91,8 +94,28 @@ def test_weights_are_repetitions(seed: int, size: int, most: int) -> None:
     )
     one, two = (expected_accuracy(some, posterior) for some in (weighted, again))
     assert one.estimate == pytest.approx(two.estimate, rel=1e-9)
-    assert one.low == pytest.approx(two.low, abs=0.1)  # the bootstrap draws other numbers
-    assert one.high == pytest.approx(two.high, abs=0.1)
+    assert one.low == pytest.approx(two.low, rel=1e-9)
+    assert one.high == pytest.approx(two.high, rel=1e-9)
+
+
+def test_nothing_is_known_of_a_class_of_which_one_row_was_kept() -> None:
+    """Rows that are named as it may be anybody's: what its only row was named says nothing."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], [200, 199, 1])
+    kept = np.where(rng.random((400, 1)) < 0.98, np.eye(3)[codes], np.eye(3)[1 - codes % 2])
+    kept = np.where(kept == 1.0, 0.97, 0.015)
+    usual, other = kept[:-1][rng.integers(0, 399, 400)], kept[:-1][rng.integers(0, 399, 200)]
+    rare = np.concatenate([other, np.tile([0.015, 0.015, 0.97], (200, 1))])
+    found = []
+    for named in ([0.97, 0.03, 0.0], [0.03, 0.97, 0.0]):  # by a model that does not know its class
+        kept[-1] = named
+        judged = kept, codes, np.ones(400)
+        low, high = module.by_class_shares(judged, usual)
+        assert 0.85 < low < high < 1.0
+        found.append(module.by_class_shares(judged, rare))
+    assert found[0] == found[1]
+    assert found[0][0] < 0.8
+    assert found[0][1] > 0.9
 
 
 @pytest.mark.parametrize("size", [1, 2, 40])

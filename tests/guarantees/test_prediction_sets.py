@@ -115,6 +115,21 @@ def test_sets_of_numbers_are_those_of_refits(model: Any, seed: int, within: str)
     np.testing.assert_allclose(found, refitted(fitted, X, y, x, within), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [*map(GaussianDiscriminant, ("VEI", "EVV", "EII")), GaussianDiscriminant(factors=1)],
+    ids=named,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_that_only_the_asked_row_moves_is_constant_without_it(model: Any) -> None:
+    X, y, x = numbers(1, d=3)
+    X[:, 0], x[:, 0] = 2.0, -1.6
+    fitted = clone(model).fit(X, y)
+    found = fitted.prediction_set(x, rows=(X, y)).p_values
+    np.testing.assert_allclose(found, refitted(fitted, X, y, x, "all"), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("model", COUNTS, ids=named)
 @pytest.mark.filterwarnings("ignore")
 @given(st.integers(0, 2**32), st.sampled_from(["all", "class"]))

@@ -197,11 +197,12 @@ def audit(
             f"most={most!r} is not a number of rows", hint="use a whole number, or None"
         )
     told = without_names(rows.X)
-    posterior, judges = judged(told, rows.codes, k)
+    bayes = _naive_bayes(told, rows.codes)
+    posterior, judges = judged(told, rows.codes, k, bayes)
     noise = label_noise(posterior, rows.codes)
     odds = noise.chance / np.maximum(1.0 - noise.chance, 1e-12)
     same = equal_rows(rows.X)
-    strangers, p_values = _strangers(told, rows.codes)
+    strangers, p_values = _strangers(bayes, told, rows.codes)
     groups = conflicts(same, rows.y)
     likely = noise.true.argmax(axis=1)
     other = noise.true.copy()
@@ -249,15 +250,28 @@ def _parts(split: object, n: int) -> NDArray[Any]:
     return found.astype(str)
 
 
-def _strangers(X: object, codes: IntArray) -> tuple[list[int], FloatArray | None]:
+def _naive_bayes(X: object, codes: IntArray) -> NaiveBayes | None:
+    """Return naive Bayes of all rows: a judge, and what tells rows like none of the classes."""
+    if is_sparse(X):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return NaiveBayes().fit(X, codes)
+        except SufficeError:
+            return None
+
+
+def _strangers(
+    bayes: NaiveBayes | None, X: object, codes: IntArray
+) -> tuple[list[int], FloatArray | None]:
     """Return rows that are typical of no class, and how typical each row is of its best."""
-    if is_sparse(X) or len(codes) > MOST_STRANGE_ROWS:
+    if bayes is None or len(codes) > MOST_STRANGE_ROWS:
         return [], None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model = NaiveBayes().fit(X, codes)
-            found = np.asarray(model.typicality(X, codes)).max(axis=1)
+            found = np.asarray(bayes.typicality(X, codes)).max(axis=1)
         except SufficeError:
             return [], None
     places = np.flatnonzero(found < STRANGE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -13,13 +13,17 @@ from suffice.errors import SufficeError
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.naive_bayes import NaiveBayes
 from suffice.estimators.text.event_models import MultinomialNaiveBayes
-from suffice.linear_algebra import normalized
+from suffice.linear_algebra import what_doubles_can_solve
+from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
+from suffice.models.gaussian.predictive.posterior import least_strength
 from suffice.rows import is_sparse, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray, IntArray, Table
 
 STRENGTHS = (0.1, 1.0, 8.0)
 """Rows of the prior of predictive classes: with few rows strong ones are better, with many weak."""
@@ -31,70 +35,113 @@ NEIGHBOURS = (3, 8, 20, 50)
 """Neighbours that are asked: the curved judges, for classes of any shape."""
 MOST_DISTANCES = 2e9
 """Rows squared times columns whose distances are looked at: some seconds."""
+FEW = 1_000
+"""Rows up to which all distances take less time than a tree of them."""
 COOLER = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 """Exponents that make a judge less sure of itself."""
+CELLS = 50_000
+"""Rows times classes that several judges are calibrated on together: a cache holds seven such."""
+FORMS: tuple[Literal["shared", "per-class"], ...] = ("shared", "per-class")
+"""Covariances of normal judges."""
 FLOOR = 1e-12
 """The least probability that a judge may give."""
 KEPT = 5.0
 """Rows of a prior by which judges are equal."""
 
 
-def judged(X: object, codes: IntArray, size: int) -> tuple[FloatArray, dict[str, float]]:
+def judged(
+    X: object, codes: IntArray, size: int, bayes: Any = None
+) -> tuple[FloatArray, dict[str, float]]:
     """Return left-out posteriors (n, k) of rows, and the share of every judge in them.
 
-    `X` are rows as estimators take them; row i is of class codes[i] of `size`.
+    `X` are rows as estimators take them; row i is of class codes[i] of `size`. `bayes` is naive
+    Bayes of these rows, where it has been fitted.
     """
-    found: dict[str, FloatArray] = {}
-    for name, log_posterior in _judgements(X, codes, size):
-        found[name] = _calibrated(log_posterior, codes)
+    told = list(_judgements(X, codes, size, bayes))
     shares_of = np.bincount(codes, minlength=size) + 0.0
-    without = np.broadcast_to(shares_of, (len(codes), size)).copy()
-    without[np.arange(len(codes)), codes] -= 1.0
-    found["class shares"] = (without + 0.5) / (without + 0.5).sum(axis=1, keepdims=True)
-    stacked = np.stack(list(found.values()))
-    own = np.maximum(stacked[:, np.arange(len(codes)), codes], FLOOR)
-    shares = _pooled(own)
-    whole = np.einsum("m,mik->ik", shares, stacked)
-    return whole, dict(zip(found, shares.tolist(), strict=True))
+    without = np.repeat(shares_of[:, np.newaxis], len(codes), axis=1)
+    without[codes, np.arange(len(codes))] -= 1.0
+    without += 0.5
+    parts = [*_calibrated([found for _, found in told], codes), without / without.sum(axis=0)]
+    at = np.arange(len(codes))
+    shares = _pooled(np.stack([np.maximum(part[codes, at], FLOOR) for part in parts]))
+    whole = sum(share * part for share, part in zip(shares, parts, strict=True))
+    names = (*(name for name, _ in told), "class shares")
+    return np.ascontiguousarray(np.transpose(whole)), dict(zip(names, shares.tolist(), strict=True))
 
 
-def _judgements(X: Any, codes: IntArray, size: int) -> Iterator[tuple[str, FloatArray]]:
+def _judgements(X: Any, codes: IntArray, size: int, bayes: Any) -> Iterator[tuple[str, FloatArray]]:
     """Yield what each judge says of rows left out, as log posteriors (n, k)."""
     many = len(codes) > MANY
-    for name, model in _models(X, many=many):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # judges come and go: none of them is the model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # judges come and go: none of them is the model
+        for name, model in _models(X, bayes, many=many):
             try:
-                fitted = model.fit(X, codes)
+                fitted = model if hasattr(model, "learned_") else model.fit(X, codes)
                 if many:
                     yield name, fitted.predict_log_proba(X)
                     continue
                 told = fitted.leave_one_out(X, codes)
             except (SufficeError, np.linalg.LinAlgError):
                 continue
-        found = told.log_posterior
-        found[told.vanished] = -np.log(size)
-        yield name, found
-    if not is_sparse(X):
-        yield from _neighbours(X, codes, size)
+            found = told.log_posterior
+            found[told.vanished] = -np.log(size)
+            yield name, found
+        if not many and not is_sparse(X):
+            yield from _normal_judges(X, codes, size)
+        if not is_sparse(X):
+            yield from _neighbours(X, codes, size)
 
 
-def _models(X: object, *, many: bool) -> Iterator[tuple[str, Any]]:
+def _models(X: object, bayes: Any, *, many: bool) -> Iterator[tuple[str, Any]]:
     if is_sparse(X):
         yield "multinomial", MultinomialNaiveBayes()
         return
-    yield "naive Bayes", NaiveBayes()
-    table = read_table(X)
-    columns = Columns.infer(table)
-    blank = any(_has_blanks(table.column(j)) for j in range(table.width))
-    if blank or columns.width > MOST_WIDTH:
-        return
-    for form in ("shared", "per-class"):
-        if many:
+    yield "naive Bayes", NaiveBayes() if bayes is None else bayes
+    if many and _has_covariances(read_table(X)):
+        for form in FORMS:
             yield f"{form} normal", GaussianDiscriminant(form)
-            continue
-        for strength in STRENGTHS:
-            yield f"{form} normal, {strength:g}", GaussianDiscriminant(form, predictive=strength)
+
+
+def _has_covariances(table: Table) -> bool:
+    blank = any(_has_blanks(table.column(j)) for j in range(table.width))
+    return not blank and Columns.infer(table).width <= MOST_WIDTH
+
+
+def _normal_judges(X: object, codes: IntArray, size: int) -> Iterator[tuple[str, FloatArray]]:
+    """Yield what predictive normal classes say: all of them from one summary of the rows.
+
+    A prior is at least as strong as every class needs without a row: where it were weaker, a row
+    would have to be refitted for each row left out. Rows that are all their class has are not
+    asked about, and floors are those of all rows.
+    """
+    table = read_table(X)
+    if not _has_covariances(table):
+        return
+    rows = np.asarray(Columns.infer(table).encode(table, "audit"), dtype=np.float64)
+    asked = np.flatnonzero(np.bincount(codes, minlength=size)[codes] > 1)
+    try:
+        with what_doubles_can_solve():
+            held = Gaussian("per-class").summarize(rows, codes, range(size))
+            summary = ClassSummary.of(held, tuple(range(size)))
+    except (SufficeError, np.linalg.LinAlgError):
+        return
+    for form in FORMS:
+        least = least_strength(Gaussian(form, predictive=1.0), summary, spare=1.0)
+        for strength in sorted({max(strength, least) for strength in STRENGTHS}):
+            family = Gaussian(form, predictive=strength)
+            found = np.full((len(rows), size), -np.log(size))
+            try:
+                with what_doubles_can_solve():
+                    normals, notes = family.estimate(summary)
+                    told = leave_one_out(
+                        family, summary, normals, notes, rows, codes, None, None,
+                        chosen=asked, refit_budget=0.0, exact_budget=0.0,
+                    )  # fmt: skip
+            except (SufficeError, np.linalg.LinAlgError):
+                continue
+            found[asked] = told.log_posterior
+            yield f"{form} normal, {strength:g}", found
 
 
 def _has_blanks(cells: Any) -> bool:
@@ -136,7 +183,7 @@ def _neighbours(X: object, codes: IntArray, size: int) -> Iterator[tuple[str, Fl
 def _nearest(rows: FloatArray, most: int) -> IntArray:
     """Return the nearest other rows of each (n, most)."""
     n, d = rows.shape
-    if d <= 8:
+    if d <= 8 and n > FEW:
         found = cKDTree(rows).query(rows, most + 1)[1]
         # Of equal rows the tree may name another one first: a row is none of its own neighbours.
         mine = found == np.arange(n)[:, np.newaxis]
@@ -155,20 +202,31 @@ def _nearest(rows: FloatArray, most: int) -> IntArray:
     return near
 
 
-def _calibrated(log_posterior: FloatArray, codes: IntArray) -> FloatArray:
-    """Return posteriors averaged over how sure they may be, by what labels say of that."""
-    at = np.arange(len(codes))
-    logs = np.maximum(log_posterior, -700.0)
-    found, losses = [], []
-    for power in COOLER:
-        told = normalized(power * logs)
-        found.append(told)
-        losses.append(-told[at, codes].sum())
-    shares = np.exp(-(np.array(losses) - min(losses)))
-    shares /= shares.sum()
-    used = np.flatnonzero(shares > 1e-4)
-    total = sum(shares[u] * np.exp(found[u]) for u in used)
-    return np.asarray(total / np.sum(total, axis=1, keepdims=True))
+def _calibrated(told: list[FloatArray], codes: IntArray) -> Iterator[FloatArray]:
+    """Yield posteriors (k, n), averaged over how sure each judge may be, by what labels say of it.
+
+    Few rows are looked at for several judges at once.
+    """
+    at, step = np.arange(len(codes)), max(1, CELLS // max(1, told[0].size)) if told else 1
+    for start in range(0, len(told), step):
+        some = [np.ascontiguousarray(found.T) for found in told[start : start + step]]
+        logs = np.maximum(np.stack(some), -700.0)
+        parts, losses = [], []
+        for power in COOLER:
+            shifted = power * logs
+            shifted -= shifted.max(axis=1, keepdims=True)
+            own = shifted[:, codes, at]
+            part = np.exp(shifted, out=shifted)
+            total = part.sum(axis=1, keepdims=True)
+            losses.append((np.log(total[:, 0]) - own).sum(axis=1))
+            part /= total
+            parts.append(part)
+        shares = np.exp(np.min(losses, axis=0) - np.stack(losses))
+        shares /= shares.sum(axis=0)
+        for m in range(len(logs)):
+            used = np.flatnonzero(shares[:, m] > 1e-4)
+            whole: FloatArray = sum(shares[u, m] * parts[u][m] for u in used)
+            yield whole / whole.sum(axis=0)
 
 
 def _pooled(own: FloatArray) -> FloatArray:

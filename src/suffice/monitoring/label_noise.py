@@ -19,6 +19,8 @@ SHARPER = (1.0, 1.6, 2.5, 4.0, 6.0)
 """Exponents that undo the blur of wrong labels."""
 LEAST = 1e-7
 """No row is surer than this of any class: models are not."""
+TOGETHER = 32
+"""Probabilities that are multiplied before their logarithm is taken: 32 of LEAST are 1e-224."""
 RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.02, 24), np.linspace(0.025, 0.7, 109)])
 """Rates of error that are tried: fine near zero, where most tables are."""
 MOST_WRONG = 0.9
@@ -87,9 +89,9 @@ def label_noise(posterior: FloatArray, codes: IntArray) -> NoiseFit:
     over = profiles.max(axis=0)
     inside = RATES[over >= over.max() - HALF_WIDTH]
     low, high = float(inside.min()) * n, _edge(over, float(inside.max())) * n
-    fits = [_confusion(g, codes) for g in sharp]
-    chosen = int(np.argmax([likelihood for _, likelihood in fits]))
-    confusion, likelihood = fits[chosen]
+    fits, likelihoods = _confusion(sharp, codes)
+    chosen = int(np.argmax(likelihoods))
+    confusion, likelihood = fits[chosen], likelihoods[chosen]
     pairs = _given_label(sharp[chosen], codes, confusion)
     free = k * (k - 1)
     # How much either model is believed: BIC, whose penalty is for the numbers that Q has more.
@@ -109,11 +111,12 @@ def label_noise(posterior: FloatArray, codes: IntArray) -> NoiseFit:
 
 
 def _sharpened(posterior: FloatArray, b: float) -> FloatArray:
-    logs = b * np.log(np.maximum(posterior, LEAST))
-    logs -= logs.max(axis=1, keepdims=True)
+    # Class by class: of few numbers a row, sums along rows take ten times as long.
+    logs = b * np.log(np.maximum(np.ascontiguousarray(posterior.T), LEAST))
+    logs -= logs.max(axis=0)
     found = np.exp(logs)
-    found = np.maximum(found / found.sum(axis=1, keepdims=True), LEAST)
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    found = np.maximum(found / found.sum(axis=0), LEAST)
+    return np.ascontiguousarray((found / found.sum(axis=0)).T)
 
 
 def _profile(own: FloatArray, k: int) -> FloatArray:
@@ -122,14 +125,18 @@ def _profile(own: FloatArray, k: int) -> FloatArray:
     if len(own) > 4 * BINS:
         # Many rows: those of nearly the same odds are one, with their mean.
         odds = np.log(own) - np.log1p(-np.minimum(own, 1.0 - LEAST))
-        edges = np.quantile(odds, np.linspace(0.0, 1.0, BINS + 1)[1:-1])
-        bins = np.searchsorted(edges, odds)
+        odds -= odds.min()
+        bins = np.minimum(odds * (BINS / max(float(odds.max()), LEAST)), BINS - 1).astype(np.intp)
         counts = np.bincount(bins, minlength=BINS).astype(np.float64)
         sums = np.bincount(bins, own, minlength=BINS)
         values = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), 0.5)
     other = (1.0 - values) / max(1, k - 1)
     mixed = np.multiply.outer(1.0 - RATES, values) + np.multiply.outer(RATES, other)
-    found = np.log(np.maximum(mixed, 1e-300)) @ counts
+    if len(own) > 4 * BINS:
+        found = np.log(np.maximum(mixed, 1e-300)) @ counts
+    else:  # the logarithm of a product is one logarithm; none of the factors is below LEAST
+        starts = np.arange(0, len(own), TOGETHER)
+        found = np.log(np.multiply.reduceat(mixed, starts, axis=1)).sum(axis=1)
     # Labels that are wrong more often than by chance would only be names that were exchanged.
     return np.where(MOST_WRONG * (k - 1) / max(1, k) > RATES, found, -np.inf)
 
@@ -150,25 +157,40 @@ def _one_rate(g: FloatArray, codes: IntArray, rate: float) -> FloatArray:
     return np.asarray(found / np.maximum(total, 1e-300))
 
 
-def _confusion(g: FloatArray, codes: IntArray) -> tuple[FloatArray, float]:
-    """Return Q (k, k) of largest likelihood, with k/2 rows of a prior on its diagonal, by EM."""
-    found = _confusions(_by_label(g, codes), np.ones((1, len(g))))[0]
-    mixed = np.einsum("ic,ci->i", g, found[:, codes])
-    return found, float(np.log(np.maximum(mixed, 1e-300)).sum())
+def _confusion(sharp: list[FloatArray], codes: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return Q of largest likelihood for each of some posteriors, and its log-likelihood.
+
+    Q are (s, k, k), with k/2 rows of a prior on their diagonals, by EM.
+    """
+    parts = _by_label(np.stack(sharp), codes)
+    found = _confusions(parts, np.ones((1, len(codes))))
+    likelihoods = np.zeros(len(sharp))
+    for y, (_, told) in enumerate(parts):
+        mixed = np.maximum(_product(told, found[:, :, y]), 1e-300)
+        likelihoods += np.log(mixed).sum(axis=1)
+    return found, likelihoods
 
 
 def _by_label(g: FloatArray, codes: IntArray) -> list[tuple[IntArray, FloatArray]]:
-    """Return the places of each label's rows, and what they say (n_y, k)."""
-    places = [np.flatnonzero(codes == y) for y in range(g.shape[1])]
-    return [(rows, g[rows]) for rows in places]
+    """Return the places of each label's rows, and what they say (…, n_y, k)."""
+    places = [np.flatnonzero(codes == y) for y in range(g.shape[-1])]
+    return [(rows, g[..., rows, :]) for rows in places]
+
+
+def _product(told: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return Σ_c told[…, i, c]·shares[b, c] (b, n), of one table or of one for every b."""
+    if told.ndim == 2:
+        return np.asarray(shares @ told.T)
+    return np.asarray((told @ shares[:, :, np.newaxis])[:, :, 0])
 
 
 def _confusions(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> FloatArray:
-    """Return Q (b, k, k) for each of some weights of the rows (b, n).
+    """Return Q (b, k, k) for each of some weights of the rows (b, n), or of some tables (b, n, k).
 
     Only sums over the rows of a label are needed of what rows are given theirs, which are products.
     """
-    b, k = len(weights), len(parts)
+    k, several = len(parts), parts[0][1].ndim == 3
+    b = len(parts[0][1]) if several else len(weights)
     found: FloatArray = np.full((b, k, k), 0.05 / max(1, k - 1))
     found[:, np.arange(k), np.arange(k)] = 0.95
     held = [weights[:, rows] for rows, _ in parts]
@@ -177,7 +199,9 @@ def _confusions(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -
         counts = np.empty((b, k, k))
         for y, ((_, told), w) in enumerate(zip(parts, held, strict=True)):
             share = found[:, :, y]
-            counts[:, :, y] = share * ((w / np.maximum(share @ told.T, 1e-300)) @ told)
+            given = w / np.maximum(_product(told, share), 1e-300)
+            sums = (given[:, np.newaxis] @ told)[:, 0] if several else given @ told
+            counts[:, :, y] = share * sums
         counts += prior
         before, found = found, counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-300)
         if np.abs(found - before).max() < SETTLED:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.linear_algebra import normalized
+from suffice.linear_algebra import EPSILON, normalized
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
 from suffice.models.gaussian.leave_one_out.downdates import (
     diagonal_log_densities,
     full_log_densities,
 )
-from suffice.models.gaussian.leave_one_out.shrunk_downdates import Downdated
+from suffice.models.gaussian.leave_one_out.shrunk_downdates import LEVERAGE, Downdated
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.left_out import LeaveOneOut
 
@@ -165,7 +165,7 @@ def leave_one_out(
         else:
             approximate.append("floors of directions without variance were held fixed")
     # Without a row that all but carries a direction, a difference has no digits: sum again.
-    heavy = found.unsafe & ~vanished & (not family.is_refitted)
+    heavy = found.unsafe & ~vanished & _may_be_heavy(family, summary, z, y, w)
     again = complete and float(heavy.sum()) * rows.size * width <= refit_budget
     summary, z = _in_one_unit(family, summary, z)
     for i in np.flatnonzero(refit):
@@ -193,6 +193,36 @@ def _all_anew(family: Gaussian, summary: ClassSummary, z: FloatArray) -> Downdat
         )
     shape = len(z), summary.size
     return Downdated(np.zeros(shape), np.ones(len(z), dtype=bool))
+
+
+def _may_be_heavy(
+    family: Gaussian, summary: ClassSummary, z: FloatArray, codes: IntArray, weights: FloatArray
+) -> NDArray[np.bool_] | bool:
+    """Whether a direction all but loses its variance within classes without each row (n,).
+
+    Formulas have found out by themselves; forms that are always refitted have not asked. A column
+    that only one row moves is constant without it, and left out: what a difference of scatters
+    leaves is rounding, which no form can tell from a variance.
+    """
+    if not family.is_refitted:
+        return True
+    act = summary.active
+    held = summary.weights[codes]
+    left = np.maximum(held - weights, 1e-12 * held)
+    deltas = (z - summary.means[codes])[:, act]
+    if summary.is_diagonal:
+        scatter = summary.scatter[act]
+        share = np.square(deltas) / np.where(scatter > 0.0, scatter, np.inf)
+        most = share.max(axis=1, initial=0.0)
+    else:
+        scatter = summary.of_active(summary.scatter)
+        roots = np.sqrt(np.diagonal(scatter))
+        unit = np.where(roots > 0.0, roots, 1.0)
+        values, vectors = np.linalg.eigh(scatter / np.multiply.outer(unit, unit))
+        seen = values > len(values) * EPSILON
+        along = (deltas / unit) @ vectors[:, seen] / np.sqrt(values[seen])
+        most = np.square(along).sum(axis=1)
+    return np.asarray(weights * held / left * most > 1.0 - LEVERAGE)
 
 
 def left_out_priors(
