@@ -12,7 +12,12 @@ from scipy.optimize import minimize
 
 from suffice.models.pool.combined.combination import (
     DEVIATION,
+    DEVIATION_ROWS,
+    DOUBT,
     LEAST_FACTOR,
+    PRODUCT,
+    PRODUCT_ROWS,
+    TOTAL,
     Combination,
     cross_fitted_pool,
 )
@@ -108,9 +113,15 @@ def test_exponents_are_those_of_the_least_penalised_loss(seed: int) -> None:
         scores = np.tensordot(a, factors, 1) + log_prior + b
         scores -= scores.max(axis=1, keepdims=True)
         log_posterior = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        outside = 80 - np.bincount(codes).max()
         spread = np.square(a - a.mean()).sum() / (2.0 * DEVIATION**2)
+        spread *= (outside + DEVIATION_ROWS) / outside
+        total = (a.sum() - TOTAL[0]) ** 2 / (2.0 * TOTAL[1] ** 2)
         ridge = 0.5e-6 * np.square(a).sum()
-        wanted = -log_posterior[np.arange(80), codes].sum()
+        own = log_posterior[np.arange(80), codes]
+        doubt = DOUBT / 81.0
+        others = (log_posterior.sum(axis=1) - own) / 2.0
+        wanted = -((1.0 - doubt) * own + doubt * others).sum() + total
         return float(wanted + spread + ridge + np.square(b).sum() / (2.0 * INTERCEPT_VARIANCE))
 
     start = np.r_[np.full(len(used), 0.5), np.zeros(3)]
@@ -137,15 +148,73 @@ def test_members_with_reasons_of_their_own_are_surer_together() -> None:
     alone_loss = loss(Combination(found.shares).posterior(some), codes[2000:])
     together = loss(found.posterior(some), codes[2000:])
     assert together < alone_loss - 0.05
-    assert 0.49 < found.product < 0.5
+    assert 0.98 * PRODUCT < found.product < PRODUCT
     assert together < bayes + found.product * (alone_loss - bayes)
 
 
+def sure_members(wrong: int, rows: int) -> tuple[FloatArray, IntArray]:
+    """Return three members that are right about all rows but some, all the same, and very sure."""
+    codes = np.arange(rows) % 2
+    p = np.where(np.arange(rows) < wrong, 1e-9, 1.0 - 1e-9)
+    own = np.where(codes[:, None] == np.arange(2), p[:, None], 1.0 - p[:, None])
+    return np.stack([own, own, own, np.full((rows, 2), 0.5)]), codes
+
+
 def test_few_rows_outside_the_largest_class_leave_the_product_little() -> None:
-    judged, codes = said(4, 4, 40, 2)
-    codes = np.where(np.arange(40) < 2, 1, 0)
-    found = Combination.of(judged, codes, np.ones(40), 3)
-    assert found.product == pytest.approx(0.5 * 2 / 8)
+    """And what columns say beyond doubt leaves nothing to the chance that they say nothing."""
+    rows = 400
+    codes = np.where(np.arange(rows) < 2, 1, 0)
+    p = np.where(codes[:, None] == np.arange(2), 0.99, 0.01)
+    judged = np.stack([p, p, np.tile(np.bincount(codes) / rows, (rows, 1))])
+    found = Combination.of(judged, codes, np.ones(rows), 2)
+    assert found.product == pytest.approx(PRODUCT * 2 / (2 + PRODUCT_ROWS), rel=1e-2)
+
+
+def test_rows_that_are_all_told_apart_do_not_drive_exponents_up() -> None:
+    """Left free, they would add up to as much as makes any answer certain."""
+    judged, codes = sure_members(0, 50)
+    judged[:3] = np.where(judged[:3] > 0.5, 0.8, 0.2)
+    found = Combination.of(judged, codes, np.ones(50), 3)
+    assert found.exponents is not None
+    assert TOTAL[0] < found.exponents.sum() < TOTAL[0] + 3 * TOTAL[1]
+
+
+def test_members_that_were_never_wrong_are_doubted() -> None:
+    """That 50 rows were told apart does not make one of a million certain."""
+    judged, codes = sure_members(0, 50)
+    found = Combination.of(judged, codes, np.ones(50), 3)
+    new = found.posterior([np.array([[1.0 - 1e-9, 1e-9]])] * 3 + [np.array([[0.5, 0.5]])])
+    often, codes = sure_members(0, 5000)
+    many = Combination.of(often, codes, np.ones(5000), 3)
+    sure = many.posterior([np.array([[1.0 - 1e-9, 1e-9]])] * len(many.answering))
+    assert found.exponents is not None
+    assert found.exponents.sum() < TOTAL[0]
+    assert sure[0, 1] <= new[0, 1]
+
+
+def test_columns_that_say_nothing_leave_the_answer_to_the_class_shares() -> None:
+    """Judged losses that are those of the class shares leave more to them than beforehand."""
+    rng = np.random.default_rng(8)
+    codes = rng.integers(2, size=25)
+    noise = rng.normal(size=(5, 25))
+    p = 1.0 / (1.0 + np.exp(-noise))
+    judged = np.concatenate([np.stack([p, 1.0 - p], axis=2), np.full((1, 25, 2), 0.5)])
+    found = Combination.of(judged, codes, np.ones(25), 5)
+    told = judged.copy()
+    own = np.where(codes[:, None] == np.arange(2), 0.9, 0.1)
+    told[:5] = own
+    assert found.shares[5] > 0.25
+    assert Combination.of(told, codes, np.ones(25), 5).shares[5] < 0.1
+
+
+def test_few_rows_leave_shares_nearer_to_each_other() -> None:
+    """The best of five members by 25 rows is not nearly as surely the best as by 250."""
+    judged, codes = said(1, 6, 25, 2)
+    few = Combination.of(judged, codes, np.ones(25), 5)
+    often = np.tile(np.arange(25), 10)
+    many = Combination.of(judged[:, often], codes[often], np.ones(250), 5)
+    assert few.shares.max() < 0.85
+    assert many.shares.max() > 0.95
 
 
 @pytest.mark.parametrize("sure", [0.0, 1e-300])

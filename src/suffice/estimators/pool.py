@@ -1,4 +1,4 @@
-"""Many small models of one table, and one answer: their sum, and up to half their product."""
+"""Many small models of one table, and one answer: their sum and, in part, their product."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Pool(StatisticsClassifier):
     regression, kernels, a forest of tallies and boosted trees; each averages over its settings
     instead of choosing one. All are judged by rows that they have not seen; their shares v in
     a sum and their exponents a in a product are those that suit these rows best. The product has
-    half of the answer where there are many rows, and less where there are few.
+    two thirds of the answer where there are many rows, and less where there are few.
 
     Parameters
     ----------

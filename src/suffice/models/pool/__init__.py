@@ -1,1 +1,1 @@
-"""Many small models of the same rows, and one answer: their sum, and up to half their product."""
+"""Many small models of the same rows, and one answer: their sum and, in part, their product."""

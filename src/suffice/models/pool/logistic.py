@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +15,14 @@ from suffice.models.pool.softmax_path import ROUGHLY, softmax_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from suffice.models.pool.folded_rows import FoldedRows, NewRows
     from suffice.models.pool.member import Answer
     from suffice.models.pool.softmax_path import SoftmaxPath
     from suffice.rows import FloatArray, IntArray
+
+    BoolArray = NDArray[np.bool_]
 
 PENALTIES = tuple(1000.0 * 10.0 ** (-0.5 * step) for step in range(11))
 """λ from 1,000 to .01 on the sum of losses, two in each power of ten."""
@@ -160,20 +165,17 @@ class KernelLogisticMember:
 
     def judge(self, rows: FoldedRows) -> Judged:
         """Fit all folds at once for each scale."""
-        kernels, found, without = [], [], []
-        prepared = rows.fold_features[RANKS]
+        found, without = [], []
         training_weights = rows.training_weights[:-1]
-        for scale in SCALES:
-            features = _padded(
-                [
-                    _Kernel(one[weights > 0.0], scale).features(one)
-                    for one, weights in zip(prepared, training_weights, strict=True)
-                ]
-            )
+        by_fold = [
+            _kernel_features(one, weights > 0.0)
+            for one, weights in zip(rows.fold_features[RANKS], training_weights, strict=True)
+        ]
+        kernels = _kernels(rows.features[RANKS])
+        for place, kernel in enumerate(kernels):
+            features = _padded([by_scale[place] for by_scale in by_fold])
             path = softmax_path(features, _truth(rows), training_weights, KERNEL_PENALTIES)
             found.append(_judged(path, features, rows.folds))
-            kernel = _Kernel(rows.features[RANKS], scale)
-            kernels.append(kernel)
             without.append(_without(rows, kernel.features(kernel.rows), KERNEL_PENALTIES))
         inner = [part for part in without if part is not None]
         grid, posterior = cross_fitted(
@@ -188,8 +190,7 @@ class KernelLogisticMember:
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:
         """Fit all rows for each scale."""
-        kernels = [_Kernel(rows.features[RANKS], scale) for scale in SCALES]
-        return _kernel_answer(rows, kernels, grid)
+        return _kernel_answer(rows, _kernels(rows.features[RANKS]), grid)
 
 
 def _kernel_answer(rows: FoldedRows, kernels: list[_Kernel], grid: FloatArray) -> Answer:
@@ -212,18 +213,18 @@ def _kernel_answer(rows: FoldedRows, kernels: list[_Kernel], grid: FloatArray) -
     return answer
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Kernel:
-    """The leading directions of exp(-d²/2s²) between training rows, as features of any row."""
+    """The leading directions of exp(-d²/2s²) between training rows, as features of any row.
 
-    def __init__(self, rows: FloatArray, scale: float) -> None:
-        distances = squared_distances(rows, rows)
-        apart = distances[distances > 1e-9]
-        self.rows = rows
-        self.width = 2.0 * scale * float(np.median(apart) if len(apart) else 1.0)
-        values, vectors = np.linalg.eigh(np.exp(-distances / self.width))
-        used = values > LEAST_EIGENVALUE * values[-1]
-        used[:-MOST_DIRECTIONS] = False
-        self.directions = vectors[:, used] / np.sqrt(values[used])
+    rows        (n, p), between which distances are
+    width       2s²
+    directions  (n, r)
+    """
+
+    rows: FloatArray
+    width: float
+    directions: FloatArray
 
     def features(self, rows: FloatArray) -> FloatArray:
         """Return features (m, r) of rows (m, p)."""
@@ -233,6 +234,51 @@ class _Kernel:
         """Return features (m, r) of rows at squared distances (m, n) from the training rows."""
         found: FloatArray = np.exp(distances * (-1.0 / self.width)) @ self.directions
         return found
+
+
+def _median(distances: FloatArray) -> float:
+    """Return the median squared distance between rows that differ; 1 where all are alike."""
+    apart = distances[distances > 1e-9]
+    return float(np.median(apart)) if len(apart) else 1.0
+
+
+def _kernels(rows: FloatArray) -> list[_Kernel]:
+    """Return the kernel of each scale between rows (n, p)."""
+    distances = squared_distances(rows, rows)
+    median, found = _median(distances), []
+    for scale in SCALES:
+        width = 2.0 * scale * median
+        found.append(_Kernel(rows, width, _leading(np.exp(-distances / width))))
+    return found
+
+
+def _kernel_features(rows: FloatArray, learned: BoolArray) -> list[FloatArray]:
+    """Return features (n, r) of rows (n, p) for each scale, by kernels between some of them (n,).
+
+    The same as those of `_kernels`, which have all distances and exponentials twice.
+    """
+    distances = squared_distances(rows, rows[learned])
+    median, found = _median(distances[learned]), []
+    for scale in SCALES:
+        raised = np.exp(distances * (-1.0 / (2.0 * scale * median)))
+        found.append(raised @ _leading(raised[learned]))
+    return found
+
+
+def _leading(kernel: FloatArray) -> FloatArray:
+    """Return the directions (n, r) in which features of a kernel matrix (n, n) are told apart."""
+    size = len(kernel)
+    if size > MOST_DIRECTIONS:
+        from scipy.linalg import eigh  # few rows do without, and start sooner
+
+        # A part of the eigenvectors takes half of the time of all of them.
+        wanted = [size - MOST_DIRECTIONS, size - 1]
+        values, vectors = eigh(kernel, subset_by_index=wanted, check_finite=False)
+    else:
+        values, vectors = np.linalg.eigh(kernel)
+    used = values > LEAST_EIGENVALUE * values[-1]
+    directions: FloatArray = vectors[:, used] / np.sqrt(values[used])
+    return directions
 
 
 def squared_distances(left: FloatArray, right: FloatArray) -> FloatArray:

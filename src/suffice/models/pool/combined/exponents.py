@@ -40,11 +40,13 @@ def column_weights(
     start: FloatArray | None = None,
     *,
     intercepts: bool = True,
+    total: tuple[float, float] | None = None,
+    doubt: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the weights (d,) of columns, none negative, and intercepts (k,).
 
-    They minimise Σ w loss + Σ (w_j - w̄)²/(2τ²) + Σ b_c²/8, the mean w̄ being free, by Newton's
-    method on the weights that are above zero.
+    They minimise Σ w loss + Σ (w_j - w̄)²/(2τ²) + Σ b_c²/8, the mean w̄ being free if nothing else is
+    said, by Newton's method on the weights that are above zero.
 
     Parameters
     ----------
@@ -57,13 +59,19 @@ def column_weights(
     intercepts : bool
         Whether b is found. If not, intercepts are the log shares of the classes: a class is dear
         then only as a score, and not as one more parameter.
+    total : (mean, deviation) or None
+        What Σ w_j is beforehand; its mean is free else.
+    doubt : float
+        The share of every row that is of another class than its own: all others alike.
     """
     size, width, classes = scores.shape
     by_class = scores.transpose(0, 2, 1)
     rows = np.arange(size)
     tallies = np.bincount(codes, weights, minlength=classes).astype(np.float64)
     offsets = log_shares(tallies)
-    penalty = (np.eye(width) - 1.0 / max(width, 1)) / deviation**2 + MEAN_RIDGE * np.eye(width)
+    penalty, pull = _prior(width, deviation, total)
+    targets = np.full((size, classes), doubt / max(classes - 1, 1))
+    targets[rows, codes] = 1.0 - doubt
     usual = np.full(width, 1.0 / np.sqrt(max(width, 1)))
     free_classes = classes if intercepts else 0
     theta = np.concatenate([usual if start is None else start, np.zeros(free_classes)])
@@ -76,17 +84,17 @@ def column_weights(
     def value(theta: FloatArray) -> tuple[float, FloatArray]:
         w, b = theta[:width], theta[width:]
         log_posterior = log_softmax(by_class @ w + (offsets + b if intercepts else offsets))
-        loss = -float(weights @ log_posterior[rows, codes])
-        return loss + 0.5 * float(w @ penalty @ w + b @ b / INTERCEPT_VARIANCE), log_posterior
+        own = log_posterior[rows, codes]
+        loss = -float(weights @ ((targets * log_posterior).sum(axis=1) if doubt else own))
+        loss += 0.5 * float(w @ penalty @ w + b @ b / INTERCEPT_VARIANCE) - pull * float(w.sum())
+        return loss, log_posterior
 
     loss, log_posterior = value(theta)
     for _ in range(STEPS):
         posterior = np.exp(log_posterior)
-        residuals = posterior.copy()
-        residuals[rows, codes] -= 1.0
-        residuals *= weights[:, None]
+        residuals = (posterior - targets) * weights[:, None]
         gradient = np.einsum("nc,njc->j", residuals, design)
-        gradient[:width] += penalty @ theta[:width]
+        gradient[:width] += penalty @ theta[:width] - pull
         gradient[width:] += theta[width:] / INTERCEPT_VARIANCE
         spread = (design * (np.sqrt(posterior) * roots)[:, None]).transpose(1, 0, 2)
         spread = spread.reshape(len(theta), -1)
@@ -114,6 +122,17 @@ def column_weights(
         if gained < SETTLED:
             break
     return theta[:width], theta[width:] + offsets if intercepts else offsets
+
+
+def _prior(
+    width: int, deviation: float, total: tuple[float, float] | None
+) -> tuple[FloatArray, float]:
+    """Return the curvature (d, d) of what is known beforehand, and what it pulls weights by."""
+    penalty = (np.eye(width) - 1.0 / max(width, 1)) / deviation**2 + MEAN_RIDGE * np.eye(width)
+    if total is None:
+        return penalty, 0.0
+    mean, spread = total
+    return penalty + 1.0 / spread**2, mean / spread**2
 
 
 def _solved(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
