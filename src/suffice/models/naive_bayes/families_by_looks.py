@@ -34,8 +34,8 @@ FEW_VALUES = 10
 """Different values up to which whole numbers count as categories: a choice, as many as one digit
 has."""
 UNDERDISPERSED, OVERDISPERSED = 0.5, 2.0
-"""Variance over mean, within classes, between which counts are Poisson's, whose ratio is 1. A choice:
-half and twice leave room for chance. Years, dates, heights in centimetres are whole, too, and far
+"""Variance over mean, within classes, between which counts are Poisson's, whose ratio is 1: a
+choice that leaves room for chance. Years, dates, heights in centimetres are whole, too, and far
 less spread than counts of their size: Poisson's law would take the year 2020 for 2020 +- 45."""
 MANY_WHOLE = 100
 """Numbers of a type with fractions that have to be whole for the column to count as whole: then the
