@@ -19,6 +19,7 @@ from suffice.estimators.fitting_notes import NotFitted
 from suffice.rows import read_table
 from suffice.storage.model_file import MODEL_OF, read_model, stored_posterior
 from tests.reference.saved_models import CASES, fitted, laws, of_cases
+from tests.searches import quick
 
 every_case = pytest.mark.parametrize("name", of_cases())
 every_sum = pytest.mark.parametrize(
@@ -328,7 +329,7 @@ def estimators() -> dict[str, Any]:
     return {name: kind for name, kind in kinds.items() if hasattr(kind, "save")}
 
 
-@pytest.mark.parametrize("name", estimators())
+@pytest.mark.parametrize("name", quick(estimators(), *list(estimators())[::4]))
 def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Path) -> None:
     rng = rng_of(name)
     x = rng.integers(5, size=(40, 3)).astype(float)
