@@ -219,3 +219,21 @@ def test_classes_of_mixtures_have_the_priors_of_their_weights(tmp_path: Path) ->
             suffice.load(place)
     place.write_bytes(put_together(taken_apart(whole)))
     assert np.array_equal(suffice.load(place).priors_, model.priors_)
+
+
+@pytest.mark.parametrize("given", [None, {"a": 0.3, "b": 0.7}])
+def test_classes_of_mixtures_answer_alike_to_the_last_digit_of_a_prior(
+    given: dict[str, float] | None, tmp_path: Path
+) -> None:
+    """A file of another system may have priors of another logarithm."""
+    rng = np.random.default_rng(9)
+    place = tmp_path / "model.suffice"
+    y = np.repeat(["a", "b"], [15, 25])
+    X = rng.normal(size=(40, 2)) + (y == "b")[:, None]
+    suffice.MixtureDiscriminant(1, priors=given).fit(X, y).save(place)
+    content = taken_apart(place.read_bytes())
+    logs = content["state"]["model"]["fields"]["log_priors"]["data"]
+    logs[:] = [float(np.nextafter(one, 0.0)) for one in logs]
+    place.write_bytes(put_together(content))
+    said = stored_posterior(read_model(place), read_table(X))
+    np.testing.assert_array_equal(said, suffice.load(place).predict_proba(X))

@@ -134,7 +134,7 @@ def _model_of(path: str | Path, content: Mapping[str, Any], arrays: StoredArrays
         )
     # Who writes need not load what checks.
     from suffice.storage.checks.consistency import check_sound
-    from suffice.storage.checks.estimated_models import check_settings, estimated
+    from suffice.storage.checks.estimated_models import check_settings, estimated, settled
     from suffice.storage.checks.form_checks import refusal
 
     try:
@@ -154,11 +154,11 @@ def _model_of(path: str | Path, content: Mapping[str, Any], arrays: StoredArrays
             raise refusal("model", f"is not that of a {found.estimator}")
         check_settings(found.estimator, found.settings, found.state)
         fit = estimated(found.settings, found.state)
+        state = found.state
+        model = settled(name, found.settings, state["model"]) if fit is None else fit.model
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
         raise no_model(path, error) from None
-    if fit is None:
-        return found
-    return replace(found, state={**found.state, "model": fit.model}, fit=fit)
+    return replace(found, state={**state, "model": model}, fit=fit)
 
 
 def no_model(path: str | Path, error: Exception) -> BadFile:

@@ -116,6 +116,22 @@ def _check_priors(estimator: str, given: Any, model: Any) -> None:
             raise refusal("model", "has other priors than the weights of its classes")
 
 
+def settled(estimator: str, settings: Mapping[str, Any], model: Any) -> Any:
+    """Return what answers for a file: classes that are mixtures have the priors of their settings.
+
+    An estimator of the file takes them from there, to the last digit; those of the file may be of
+    another logarithm.
+    """
+    if estimator != "MixtureDiscriminant":
+        return model
+    from suffice.models.gaussian.learner import checked_log_priors
+
+    given = settings.get("priors")
+    if given is not None:
+        return replace(model, log_priors=checked_log_priors(given, model.labels))
+    return replace(model, log_priors=np.log(model.weights / model.weights.sum()))
+
+
 def _check_path(penalty: object, state: Mapping[str, object]) -> None:
     """Refuse a path of penalties, or an average over one, that the settings do not ask for."""
     averaged = name_of(state["model"]) == "AveragedForm"
