@@ -117,7 +117,7 @@ def _in_memory(native: object) -> Any:
         ) from None
 
 
-def _column_names(native: Any) -> tuple[str, ...] | None:
+def _column_names(native: object) -> tuple[str, ...] | None:
     """Return the names of a frame's columns, or None when they are not names (pandas' integers)."""
     labels = _labels_of(native)
     strings = [isinstance(label, str) for label in labels]
@@ -136,7 +136,7 @@ def _column_names(native: Any) -> tuple[str, ...] | None:
     return tuple(str(label) for label in labels)
 
 
-def _labels_of(native: Any) -> list[Any]:
+def _labels_of(native: object) -> list[Any]:
     """Return what the columns of a frame are called; a series has none."""
     named = getattr(native, "column_names", None)
     return list(getattr(native, "columns", ()) if named is None or callable(named) else named)
