@@ -230,7 +230,7 @@ def _column(tables: Sequence[Table], column: int) -> NDArray[np.generic]:
     )
 
 
-def _joined(labels: Sequence[Any]) -> Any:
+def _joined(labels: Sequence[Any]) -> object:
     if isinstance(labels[0], np.ndarray):
         return np.concatenate(labels)
     import pyarrow as pa
