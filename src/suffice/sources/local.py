@@ -67,7 +67,7 @@ class LocalSource(Source):
     """Whether the database makes the sums itself."""
 
     @property
-    def identity(self) -> Any:
+    def identity(self) -> object:
         """Which rows these are, as plain values; None where that cannot be known."""
         return None
 
