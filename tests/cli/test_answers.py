@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 from typing import TYPE_CHECKING, Any
@@ -413,3 +414,22 @@ def test_no_more_than_one_training_row_in_a_hundred_is_an_outlier(
     refused = run("outliers", path, tmp_path / "bare.csv", "--training")
     assert refused.code != 0
     assert "state" in refused.err
+
+
+def test_commands_look_for_garbage_less_often_and_leave_that_as_it_was(
+    run: Any, measurements: Path, tmp_path: Path
+) -> None:
+    began: list[int] = []
+
+    def count(phase: str, info: dict[str, int]) -> None:
+        began.extend([info["generation"]] * (phase == "start"))
+
+    usual = gc.get_threshold()
+    gc.callbacks.append(count)
+    try:
+        done = run("fit", measurements, "-t", "class", "-o", tmp_path / "m.suffice")
+    finally:
+        gc.callbacks.remove(count)
+    assert done.code == 0
+    assert gc.get_threshold() == usual
+    assert len(began) < 10  # hundreds, as Python has it

@@ -136,7 +136,7 @@ class FilledColumns:
             return out
         return np.column_stack([np.asarray(c, dtype=np.float64) for c in (*columns, *marks)])
 
-    def _frame(self, X: Any, filled: dict[int, FloatArray], marks: list[NDArray[Any]]) -> Any:
+    def _frame(self, X: Any, filled: dict[int, FloatArray], marks: list[NDArray[Any]]) -> object:
         import narwhals as nw
 
         frame = nw.from_native(X, eager_only=True)

@@ -328,7 +328,7 @@ NAMED = 1000
 """Columns whose names are told in a file, for people; the schema has them all."""
 
 
-def first_names(columns: Any) -> list[str]:
+def first_names(columns: Columns | PlainColumns) -> list[str]:
     """Return the names of the first columns, to be read by people.
 
     >>> from suffice.columns import PlainColumns

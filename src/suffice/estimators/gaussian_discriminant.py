@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from suffice.estimators.linear.logistic_regression import LogisticRegression
     from suffice.estimators.setting_types import Covariance, Divisor, ShrinkTarget
+    from suffice.learning.learner import Learner
     from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
     from suffice.learning.results import Explanation
     from suffice.models.gaussian.family import Gaussian
@@ -126,7 +127,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, St
         self.factors = factors
         self.unlabelled = unlabelled
 
-    learner_kind: ClassVar[Any] = GaussianClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = GaussianClassifierLearner
 
     if TYPE_CHECKING:
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.learning.learner import Learner
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.learning.results import Explanation
     from suffice.models.left_out import LeaveOneOut
@@ -230,7 +231,7 @@ class NaiveBayes(IndependentColumns):
     array(['apple', 'plum'], dtype='<U5')
     """
 
-    learner_kind: ClassVar[Any] = NaiveBayesClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = NaiveBayesClassifierLearner
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from suffice.models.pool.members import MEMBERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from suffice.learning.learner import Learner
     from suffice.learning.learners.pool import LearnedPool
     from suffice.learning.results import Explanation
     from suffice.rows import Label
@@ -78,7 +79,7 @@ class Pool(StatisticsClassifier):
     1.0
     """
 
-    learner_kind: ClassVar[Any] = PoolClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = PoolClassifierLearner
 
     if TYPE_CHECKING:
 

@@ -200,7 +200,7 @@ def part(batch: LabelledBatch, places: IntArray) -> LabelledBatch:
     )
 
 
-def _rows(rows: Any, places: IntArray) -> Any:
+def _rows(rows: Any, places: IntArray) -> object:
     """Return some rows of a matrix, of a table, of sparse counts, or some documents."""
     if isinstance(rows, np.ndarray):
         return rows[places]

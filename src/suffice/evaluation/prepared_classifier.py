@@ -63,7 +63,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return self
 
-    def _rows(self, X: object) -> Any:
+    def _rows(self, X: object) -> object:
         if not hasattr(self, "estimator_"):
             raise NotFitted.of(self)
         return self.preparation_.rows(X)

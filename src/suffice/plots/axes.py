@@ -38,7 +38,7 @@ def given_axes(ax: Axes | None) -> Axes:
     return ax
 
 
-def solid_axes(ax: Axes | None) -> Any:
+def solid_axes(ax: Axes | None) -> object:
     """Return the three-dimensional Axes to draw on; for None a new one in the current figure."""
     if ax is None:
         with_matplotlib()

@@ -38,7 +38,7 @@ def draw_surface(
     limits: tuple[Limits, Limits] | None = None,
     top: float | None = None,
     grid: int = 49,
-) -> Any:
+) -> object:
     """Draw the density of a normal law of two columns as a surface, on a three-dimensional Axes.
 
     A new figure is made where `ax` is None.

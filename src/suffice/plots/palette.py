@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 # Okabe and Ito's colours stay apart for every kind of colour vision; the rest does so in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#5B4A9E", "#8C8C00")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "p", "<", ">", "*")
@@ -36,7 +34,7 @@ def marker(k: int) -> str:
     return MARKERS[k % len(MARKERS)]
 
 
-def dashes(k: int) -> Any:
+def dashes(k: int) -> object:
     """Return the line style of class k."""
     return DASHES[k % len(DASHES)]
 

@@ -317,7 +317,7 @@ def rankings(
     return {"": Ranking.of(_column(table, names, chosen), _truth(known, chosen))}
 
 
-def _positive(names: list[object], positive: object) -> Any:
+def _positive(names: list[object], positive: object) -> object:
     """Return the label that scores speak for: the one named, or the second of two."""
     if positive is None and len(names) == 2:
         return names[1]

@@ -245,9 +245,9 @@ def _lead(joint: FloatArray, k: int) -> FloatArray:
 
 
 def side_by_side(
-    models: Mapping[str, Any],
+    models: Mapping[str, object],
     rows: ArrayLike,
-    labels: Sequence[object] | NDArray[Any],
+    labels: Sequence[object] | NDArray[np.generic],
     *,
     columns: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,

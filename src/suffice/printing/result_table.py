@@ -271,7 +271,7 @@ def _absent(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, (float, np.floating)) and bool(np.isnan(cell)))
 
 
-def _plain(cell: Cell) -> Any:
+def _plain(cell: Cell) -> object:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 

@@ -187,7 +187,7 @@ def blanks_section(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str
     )
 
 
-def _blank(held: Any, j: int) -> Any:
+def _blank(held: Any, j: int) -> object:
     cells = held.column(j)
     if held.kinds[j] == NUMBER:
         return ~np.isfinite(np.asarray(cells, np.float64))

@@ -145,5 +145,5 @@ def _with_cell(column: str, cells: dict[str, str]) -> str:
     return f"{cut(printable(column), 45 - len(cell))} = {cell}"
 
 
-def _plain(label: object) -> Any:
+def _plain(label: object) -> object:
     return label.item() if isinstance(label, np.generic) else label

@@ -117,7 +117,7 @@ def _in_memory(native: object) -> Any:
         ) from None
 
 
-def _column_names(native: Any) -> tuple[str, ...] | None:
+def _column_names(native: object) -> tuple[str, ...] | None:
     """Return the names of a frame's columns, or None when they are not names (pandas' integers)."""
     labels = _labels_of(native)
     strings = [isinstance(label, str) for label in labels]
@@ -136,7 +136,7 @@ def _column_names(native: Any) -> tuple[str, ...] | None:
     return tuple(str(label) for label in labels)
 
 
-def _labels_of(native: Any) -> list[Any]:
+def _labels_of(native: object) -> list[object]:
     """Return what the columns of a frame are called; a series has none."""
     named = getattr(native, "column_names", None)
     return list(getattr(native, "columns", ()) if named is None or callable(named) else named)
@@ -241,7 +241,7 @@ def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Labe
         cells = [None if is_blank(cell) else plain(cell) for cell in series.to_list()]
         # A Polars Categorical or an Arrow dictionary is a way to store strings; only pandas'
         # categories and Enums are chosen by the user and say what else there could have been.
-        native: Any = getattr(series.to_native(), "dtype", None)
+        native: object = getattr(series.to_native(), "dtype", None)
         told = series.implementation.is_pandas_like() or dtype == nw.Enum
         # The oldest narwhals does not pass on what an Enum declares.
         held = native if told and hasattr(native, "categories") else dtype

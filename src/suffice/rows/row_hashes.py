@@ -8,7 +8,7 @@ so that sparse and dense rows of the same content agree.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def level_hash(level: Label) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def _plain(level: object) -> Any:
+def _plain(level: object) -> object:
     """Return a level whose parts are Python's own: equal ones have equal texts, in files too."""
     if type(level) is tuple:
         return tuple(map(_plain, level))

@@ -67,7 +67,7 @@ class LocalSource(Source):
     """Whether the database makes the sums itself."""
 
     @property
-    def identity(self) -> Any:
+    def identity(self) -> object:
         """Which rows these are, as plain values; None where that cannot be known."""
         return None
 
@@ -230,7 +230,7 @@ def _column(tables: Sequence[Table], column: int) -> NDArray[np.generic]:
     )
 
 
-def _joined(labels: Sequence[Any]) -> Any:
+def _joined(labels: Sequence[Any]) -> object:
     if isinstance(labels[0], np.ndarray):
         return np.concatenate(labels)
     import pyarrow as pa

@@ -89,7 +89,7 @@ class ParquetSource(LocalSource):
         return sum(path.stat().st_size for path in self._paths)
 
     @property
-    def identity(self) -> Any:
+    def identity(self) -> object:
         """Which rows these are, and where they are cut: the files, and their row groups."""
         groups = [len(rows) for rows in self._groups]
         limits = [local.CELLS, local.MOST_ROWS, LARGER, MUCH_TEXT, JOINED]

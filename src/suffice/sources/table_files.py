@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class TableSource(LocalSource):
         return {name: one for file in self._files for name, one in file.dates.items()}
 
     @property
-    def identity(self) -> Any:
+    def identity(self) -> object:
         """Which rows these are: the files, if they are files, how they are read and where cut."""
         if not all(file.is_lasting for file in self._files):
             return None

@@ -237,7 +237,7 @@ def _ldexp(above: int, below: int, exponent: int | np.int64) -> float:
         return float(np.ldexp(above / below, int(exponent)))
 
 
-def _labels(pa: ModuleType, groups: Groups) -> Any:
+def _labels(pa: ModuleType, groups: Groups) -> object:
     """Return labels as an Arrow array; DuckDB's largest integers are longer than their type."""
     kind = groups.type
     if pa.types.is_decimal(kind) and kind.scale == 0:

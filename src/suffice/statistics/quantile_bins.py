@@ -353,7 +353,7 @@ class ColumnBins:
         return {"rows": self.bins.weight, "columns": columns}
 
     @classmethod
-    def from_dict(cls, held: Any) -> Self:
+    def from_dict(cls, held: object) -> Self:
         """Return what a file says, or refuse what no rows can have shown."""
         columns: Any = held.get("columns") if isinstance(held, dict) else None
         weight: Any = held.get("rows") if isinstance(held, dict) else None

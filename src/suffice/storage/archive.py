@@ -188,7 +188,7 @@ def archive_bytes(content: Mapping[str, object], arrays: PackedArrays) -> bytes:
     return file.getvalue()
 
 
-def _whole_members(content: Mapping[str, Any], arrays: PackedArrays) -> dict[str, list[Any]]:
+def _whole_members(content: Mapping[str, object], arrays: PackedArrays) -> dict[str, list[Any]]:
     """Return all that a file holds, by name: nothing is written before it is complete."""
     members = {f"arrays/{name}.npy": parts for name, parts in arrays.members()}
     listed = {name: _digest(parts) for name, parts in members.items()}

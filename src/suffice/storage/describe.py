@@ -222,7 +222,7 @@ def _mixture(stored: StoredModel) -> MixtureAccount:
     )
 
 
-def _pool(model: PoolModel, state: Mapping[str, Any]) -> PoolAccount:
+def _pool(model: PoolModel, state: Mapping[str, object]) -> PoolAccount:
     """Return what only a pool has."""
     from suffice.storage.pool_account import PoolAccount  # other models do without
 

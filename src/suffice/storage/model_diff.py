@@ -286,7 +286,7 @@ def _members(first: StoredModel, second: StoredModel) -> list[Move]:
     ]
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Return what JSON can hold: infinite numbers and objects become text."""
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)

@@ -132,7 +132,7 @@ def grown(tree: object, arrays: StoredArrays, depth: int = 0) -> Any:
     raise _unknown(tree)
 
 
-def _grown_words(tree: dict[str, Any], *_: object) -> Any:
+def _grown_words(tree: dict[str, Any], *_: object) -> object:
     if not all(type(word) is str for word in tree["items"]):
         raise _unknown(tree)
     return np.array(tree["items"], dtype=str).reshape(tree["shape"])

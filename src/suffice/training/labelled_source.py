@@ -84,7 +84,7 @@ class LabelledSource(LocalSource):
         return self._source.size
 
     @property
-    def identity(self) -> Any:
+    def identity(self) -> object:
         """Which rows these are."""
         return self._source.identity
 

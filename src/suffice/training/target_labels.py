@@ -166,7 +166,7 @@ def label_text(label: object) -> str | None:
     return text or None
 
 
-def label_named(text: str, classes: Sequence[object]) -> Any:
+def label_named(text: str, classes: Sequence[object]) -> object:
     """Return the class that a text names, or refuse it.
 
     >>> label_named("2", [1, 2, 3])

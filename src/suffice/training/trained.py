@@ -116,5 +116,5 @@ class Trained:
         return f"Trained({self.described(self.rows())})"
 
 
-def _plain(label: object) -> Any:
+def _plain(label: object) -> object:
     return label.item() if hasattr(label, "item") else label

@@ -34,7 +34,9 @@ class ClusterNumber(ParamType):
 
     name = "number"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> object:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
         """Return a number, several, or "auto"."""
         if value == "auto" or not isinstance(value, str):
             return value

@@ -96,7 +96,7 @@ def _check_places(place: Path, drawn: Path, *, force: bool) -> None:
     )  # fmt: skip
 
 
-def _frame(data: Any) -> Any:
+def _frame(data: Any) -> object:
     """Return the measurements with their names."""
     from suffice.rows.tables import table_of_array
     from suffice.sources.arrow_frames import frame_of

@@ -40,7 +40,7 @@ FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "aut
 class ModelName(click.Choice[str]):
     """The name of a model, by any of its usual names."""
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name that stands in files."""
         return super().convert(usual_name(str(value)), param, ctx)
 
@@ -50,7 +50,9 @@ class Priors(ParamType):
 
     name = "class=p,…"
 
-    def convert(self, value: object, param: Any, ctx: Any) -> object:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
         """Return probabilities by the name of the class."""
         if isinstance(value, dict):
             return value

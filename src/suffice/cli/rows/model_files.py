@@ -127,7 +127,7 @@ class StoredAnswers:
         found: IntArray = self._model.codes(self._rows(table))
         return found
 
-    def _rows(self, table: Table) -> Any:
+    def _rows(self, table: Table) -> object:
         if self._notes.filled is not None:
             table = filled_table(self._notes.filled, table)
         return stored_rows(self._stored, table)

@@ -49,7 +49,9 @@ class NumberOr(ParamType):
         self.words = words
         self.whole = whole
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> object:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
         """Return a number, or one of the words."""
         if value in self.words:
             return value

@@ -214,7 +214,7 @@ class Spelling:
         return {name: value for name, value in held.items() if value != usual[name]}
 
     @classmethod
-    def from_dict(cls, content: Any) -> Self:
+    def from_dict(cls, content: object) -> Self:
         """Return what `to_dict` wrote; anything else is refused."""
         known = {field.name: field for field in fields(cls)}
         if not isinstance(content, dict) or not content.keys() <= known.keys():

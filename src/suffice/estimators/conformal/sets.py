@@ -35,6 +35,8 @@ from suffice.rows.tables import Table
 from suffice.statistics.row_sample import END
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.learning.conformal.unions import Unions
     from suffice.learning.learned import Learned
     from suffice.rows import FloatArray, IntArray
@@ -156,7 +158,7 @@ def fold_p_values(
     return found, folds
 
 
-def _scores(model: Any, X: Any, classes: Any) -> FloatArray:
+def _scores(model: Any, X: Any, classes: NDArray[np.generic]) -> FloatArray:
     """Return -log p (m, k) in the order of classes: infinite for those that a part has not seen."""
     told = -model.predict_log_proba(X)
     found = np.full((len(told), len(classes)), np.inf)
@@ -350,7 +352,7 @@ def _by_left_out_fits(
     return found, codes, Promise(f"CV+ of {folds} folds", guaranteed=2.0)
 
 
-def _codes_of(classes: Any, y: object) -> IntArray:
+def _codes_of(classes: NDArray[np.generic], y: object) -> IntArray:
     """Return the places of labels among the classes of the model."""
     labels = read_labels(y)
     known = {label: c for c, label in enumerate(classes.tolist())}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from suffice.columns.design import Design
     from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
     from suffice.learning.learners.logistic import LearnedLogistic
     from suffice.learning.results import SeparatedClasses
     from suffice.models.linear.form import LinearForm
@@ -105,7 +106,7 @@ class LogisticRegression(LinearClassifier):
     True
     """
 
-    learner_kind: ClassVar[Any] = LogisticClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = LogisticClassifierLearner
 
     if TYPE_CHECKING:
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from suffice.estimators.fitting_notes import offered
 from suffice.estimators.linear.linear_classifier import LinearClassifier
@@ -10,6 +10,7 @@ from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.perceptron import PerceptronLearner
 
 if TYPE_CHECKING:
+    from suffice.learning.learner import Learner
     from suffice.learning.learners.perceptron import LearnedPerceptron
 
 
@@ -47,7 +48,7 @@ class Perceptron(LinearClassifier):
     (True, 2)
     """
 
-    learner_kind: ClassVar[Any] = PerceptronLearner
+    learner_kind: ClassVar[type[Learner]] = PerceptronLearner
 
     if TYPE_CHECKING:
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.setting_types import Covariance
+    from suffice.learning.learner import Learner
     from suffice.learning.results import Explanation
     from suffice.rows import FloatArray, Label
 
@@ -91,7 +92,7 @@ class MixtureDiscriminant(StatisticsClassifier):
     outer inner outer
     """
 
-    learner_kind: ClassVar[Any] = MixtureDiscriminantLearner
+    learner_kind: ClassVar[type[Learner]] = MixtureDiscriminantLearner
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.setting_types import Event
+    from suffice.learning.learner import Learner
     from suffice.learning.learners.text import LearnedTexts
     from suffice.learning.results import TextExplanation
     from suffice.rows import Label
@@ -61,7 +62,7 @@ class TextClassifier(StatisticsClassifier):
     spam ham
     """
 
-    learner_kind: ClassVar[Any] = TextClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = TextClassifierLearner
 
     if TYPE_CHECKING:
 

@@ -14,6 +14,7 @@ from suffice.learning.learners.naive_bayes_counts import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.learning.learner import Learner
     from suffice.rows import Label
 
 
@@ -52,7 +53,7 @@ class BernoulliNaiveBayes(IndependentColumns):
     {'ham': {'probability': 0.333...}, 'spam': {'probability': 0.75}}
     """
 
-    learner_kind: ClassVar[Any] = BernoulliClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = BernoulliClassifierLearner
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class MultinomialNaiveBayes(IndependentColumns):
     array(['spam', 'spam'], dtype='<U4')
     """
 
-    learner_kind: ClassVar[Any] = MultinomialClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = MultinomialClassifierLearner
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class ComplementNaiveBayes(IndependentColumns):
     array(['spam'], dtype='<U4')
     """
 
-    learner_kind: ClassVar[Any] = ComplementClassifierLearner
+    learner_kind: ClassVar[type[Learner]] = ComplementClassifierLearner
 
     def __init__(
         self,

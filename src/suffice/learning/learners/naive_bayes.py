@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from suffice.learning.learner import Accepts
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.rows import FloatArray, IntArray, Label
+    from suffice.rows.tables import Table
 
     LearnedProduct = Learned[Any, NaiveBayesFit]
 
@@ -122,7 +123,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         matched = partial(self._matched, known)
         return read_batch(X, y, weights, matched, self.opened, self.blanks(known))
 
-    def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[object, object]:
+    def _matched(self, known: LearnedProduct | None, table: Table) -> tuple[object, object]:
         """Return the schema, and the table with its columns in the order of the schema."""
         if known is not None:
             matched = known.columns.matched(known.as_learned(table), self.name)
@@ -389,5 +390,5 @@ def _checked_temperature(temperature: object) -> float | str | None:
     return float(temperature)  # type: ignore[arg-type]
 
 
-def _names(columns: Any) -> Any:
+def _names(columns: Columns | PlainColumns) -> Any:
     return columns.names if columns.named else None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.columns import Columns
     from suffice.learning.learners.naive_bayes import ColumnsLearner
     from suffice.learning.results import Explanation
     from suffice.models.label_shift import LabelShift
@@ -288,7 +289,7 @@ def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
 def rows_given_back(
     rows: Blocks,
     product: Product,
-    columns: Any,
+    columns: Columns | PlainColumns,
     library: Any,
     blank: Sequence[int] = (),
     dated: Collection[str] = (),

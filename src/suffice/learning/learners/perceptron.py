@@ -193,6 +193,6 @@ class LearnedPerceptron(LearnedLine[KeptPerceptron]):
         return {**state, "found": self.statistics.found if statistics else None}
 
 
-def _design(kept: KeptPerceptron, batch: LabelledBatch) -> Any:
+def _design(kept: KeptPerceptron, batch: LabelledBatch) -> object:
     """Return how columns are coded: a level never seen is read as the mean of its columns."""
     return replace(batch.columns, usual=kept.model.origin)

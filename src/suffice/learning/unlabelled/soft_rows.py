@@ -303,7 +303,7 @@ class SoftRows:
                         found[weight, step][own] = self._asked(now, asked, own)
         return found
 
-    def _asked(self, learned: Learned, rows: Any, places: IntArray) -> FloatArray:
+    def _asked(self, learned: Learned, rows: object, places: IntArray) -> FloatArray:
         """Return the losses of some labelled rows that were not learned."""
         log_posterior = learned.model.posterior(rows, log=True)
         found: FloatArray = -log_posterior[np.arange(len(places)), self.codes[places]]

@@ -261,6 +261,6 @@ class FullNormals(CentredClasses):
         return self.origin + (self.origin_low + standard * self.scale)
 
 
-def written_out(law: Any) -> Any:
+def written_out(law: object) -> Any:
     """Return a law of factors as one of full covariances; any other law as it is."""
     return getattr(law, "full", law)

@@ -214,7 +214,7 @@ def log_priors_of(priors: Mapping[Label, float], labels: Sequence[Label]) -> Flo
     return result
 
 
-def refuse_nothing_likely(learner: Any, labels: Sequence[Label]) -> None:
+def refuse_nothing_likely(learner: object, labels: Sequence[Label]) -> None:
     """Refuse to forget all classes but those that the priors of settings call impossible."""
     priors = getattr(learner, "priors", None)
     if isinstance(priors, Mapping) and labels and not any(priors.get(c, 1.0) for c in labels):

@@ -188,7 +188,7 @@ def _completed(
     return [_spread(part, alpha, SPREAD * variances) for part in parts]
 
 
-def _floored(family: ColumnFamily, parts: Sequence[Any], least: FloatArray) -> Sequence[Any]:
+def _floored(family: ColumnFamily, parts: Sequence[Any], least: FloatArray) -> Sequence[object]:
     """Return moments whose variances are at least so large: of each class, or of all together."""
     inner = family.family if isinstance(family, Common) else family
     assert isinstance(inner, GaussianColumns)

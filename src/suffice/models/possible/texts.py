@@ -125,7 +125,7 @@ def _words(
 
 
 def _each_once(
-    words: NDArray[Any], shares: FloatArray, lengths: IntArray, rng: np.random.Generator
+    words: NDArray[np.generic], shares: FloatArray, lengths: IntArray, rng: np.random.Generator
 ) -> list[str]:
     """Draw texts of so many different words; `shares` says how many texts of a class have a word.
 

@@ -90,7 +90,7 @@ LISTED = Columns((Column(None, CATEGORY),))
 """The columns of documents that came in a list: one, without a name."""
 
 
-def read_texts(X: Any, known: Columns | None = None) -> tuple[Columns, list[Any]]:
+def read_texts(X: object, known: Columns | None = None) -> tuple[Columns, list[Any]]:
     r"""Return the columns that documents are in, and the documents.
 
     Of a table these are its columns of text, one after the other in a row; blank cells say nothing.

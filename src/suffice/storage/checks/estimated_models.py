@@ -206,7 +206,9 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     return fit
 
 
-def _with_own_priors(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Mapping[str, object]:
+def _with_own_priors(
+    settings: Mapping[str, object], state: Mapping[str, Any]
+) -> Mapping[str, object]:
     """Return settings whose priors are those of labelled rows alone, where the file says so."""
     held = state.get("unlabelled")
     if not isinstance(held, dict) or not held.get("own_priors") or settings.get("priors"):

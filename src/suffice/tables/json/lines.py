@@ -119,7 +119,7 @@ class JsonTable(TextRows):
                 yield line, self.whole_row(row, line, given)
             yield None
 
-    def whole_row(self, row: dict[str, Any], line: int, given: str) -> dict[str, Any]:
+    def whole_row(self, row: dict[str, Any], line: int, given: str) -> dict[str, object]:
         """Return an object as a row, from the text that it was given as."""
         if given.count("{") > 1:  # or in a text: nothing changes then
             row = flat(row, f"{self.name}, line {line}")

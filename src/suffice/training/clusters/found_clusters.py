@@ -241,7 +241,7 @@ def _plainly(values: dict[str, object]) -> dict[str, object]:
     return {name: _plain(value) for name, value in values.items()}
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Return a value that JSON has a word for."""
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -42,7 +42,7 @@ class LabelBins:
     @classmethod
     def of(
         cls,
-        labels: NDArray[Any],
+        labels: NDArray[np.generic],
         asked: int | tuple[float, ...],
         spelling: Spelling | None,
         place: str,
@@ -86,13 +86,13 @@ class LabelBins:
         """What is done, in words, after the name of the target."""
         return f"is cut into {len(self.names)} classes: {listed(self.names)}"
 
-    def cut(self, numbers: NDArray[Any]) -> NDArray[Any]:
+    def cut(self, numbers: NDArray[np.generic]) -> NDArray[Any]:
         """Return the classes of numbers."""
         places = np.searchsorted(np.array(self.at), numbers.astype(np.float64), side="right")
         found: NDArray[np.generic] = np.array(self.names, dtype=object)[places]
         return found
 
-    def named(self, cells: NDArray[Any], column: str) -> NDArray[Any]:
+    def named(self, cells: NDArray[np.generic], column: str) -> NDArray[Any]:
         """Return the classes of cells of a table: numbers, as they are written, or names.
 
         Blank ones stay so, and what is none of these is refused.

@@ -12,6 +12,7 @@ from suffice.tables.table_reading import TEXT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.learning.learned import Learned
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
 
@@ -62,7 +63,7 @@ def say_texts(names: tuple[str, ...], hooks: Hooks) -> None:
         hooks.note(f"{listed(some)} {read}; {change}")
 
 
-def say_bytes(learned: Any, hooks: Hooks) -> None:
+def say_bytes(learned: Learned, hooks: Hooks) -> None:
     """Say which columns of texts a pool reads by their bytes: left-out rows decided it."""
     from suffice.models.pool.text_readings import BYTES
 

@@ -111,7 +111,9 @@ def _chooses_by_looks(learner: object) -> bool:
     return isinstance(asked, dict) or (isinstance(asked, str) and asked == AUTO)
 
 
-def _with_families_of_others(learned: Any, table: Table, labels: NDArray[np.generic]) -> FloatArray:
+def _with_families_of_others(
+    learned: Learned, table: Table, labels: NDArray[np.generic]
+) -> FloatArray:
     """Return how typical each row is of a model of the others, families of other parts' rows."""
     learner = replace(learned.learner, chosen=None)
     folds = np.random.default_rng(0).permutation(table.size) % min(FOLDS, table.size)

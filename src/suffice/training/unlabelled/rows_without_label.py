@@ -145,7 +145,7 @@ def joined(tables: Sequence[Table], place: str) -> Table:
 
 
 def with_blank_labels(
-    held: Any, labels: NDArray[Any], rows: TrainingRows
+    held: object, labels: NDArray[np.generic], rows: TrainingRows
 ) -> tuple[Any, NDArray[Any]]:
     """Return the rows of both kinds, and labels of which some are blank."""
     assert rows.without is not None

@@ -201,7 +201,7 @@ def _largest_margin_sum(
     raise Undecided("the linear program has no reliable solution")
 
 
-def _summed(matrix: FloatArray, left: BoolArray) -> dict[str, Any]:
+def _summed(matrix: FloatArray, left: BoolArray) -> dict[str, object]:
     """Return the program: largest Σ zᵀβ over what is left."""
     count, size = matrix.shape
     return {
@@ -212,7 +212,7 @@ def _summed(matrix: FloatArray, left: BoolArray) -> dict[str, Any]:
     }
 
 
-def _capped(matrix: FloatArray, left: BoolArray) -> dict[str, Any]:
+def _capped(matrix: FloatArray, left: BoolArray) -> dict[str, object]:
     """Return the program: largest Σ t, t ≤ zᵀβ and 0 ≤ t ≤ 1, over what is left."""
     from scipy import sparse
 
