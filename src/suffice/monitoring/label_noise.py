@@ -131,7 +131,7 @@ def _profile(own: FloatArray, k: int) -> FloatArray:
         sums = np.bincount(bins, own, minlength=BINS)
         values = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), 0.5)
     other = (1.0 - values) / max(1, k - 1)
-    mixed = np.multiply.outer(1.0 - RATES, values) + np.multiply.outer(RATES, other)
+    mixed = np.multiply.outer(RATES, other - values) + values
     if len(own) > 4 * BINS:
         found = np.log(np.maximum(mixed, 1e-300)) @ counts
     else:  # the logarithm of a product is one logarithm; none of the factors is below LEAST
@@ -220,7 +220,7 @@ def _wrong(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> Flo
     right = np.zeros(len(weights))
     for y, (rows, told) in enumerate(parts):
         every = np.maximum(found[:, :, y] @ told.T, 1e-300)
-        right += (weights[:, rows] * np.outer(found[:, y, y], told[:, y]) / every).sum(axis=1)
+        right += found[:, y, y] * ((weights[:, rows] / every) @ told[:, y])
     return np.asarray(weights.sum(axis=1) - right)
 
 
