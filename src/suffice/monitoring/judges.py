@@ -183,13 +183,13 @@ def _neighbours(X: object, codes: IntArray, size: int) -> Iterator[tuple[str, Fl
     most = min(max(NEIGHBOURS), n - 1)
     near = _nearest(rows, most)
     shares = (np.bincount(codes, minlength=size) + 0.5) / (n + 0.5 * size)
-    seen = np.zeros((n, most, size), dtype=np.float32)
-    np.put_along_axis(seen, codes[near][:, :, np.newaxis], 1.0, axis=2)
-    counts = np.cumsum(seen, axis=1)
-    for asked in NEIGHBOURS:
-        if asked <= most:
-            told = (counts[:, asked - 1] + shares) / (asked + 1.0)
-            yield f"{asked} neighbours", np.log(told)
+    asked = [one for one in NEIGHBOURS if one <= most]
+    if not asked:
+        return
+    seen = np.eye(size, dtype=np.float32)[codes[near[:, : asked[-1]]]]
+    counts = np.cumsum(np.add.reduceat(seen, [0, *asked[:-1]], axis=1), axis=1)
+    for place, one in enumerate(asked):
+        yield f"{one} neighbours", np.log((counts[:, place] + shares) / (one + 1.0))
 
 
 def _nearest(rows: FloatArray, most: int) -> IntArray:
