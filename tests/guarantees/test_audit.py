@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,3 +194,19 @@ def test_what_is_no_number_of_rows_is_refused(most: Any) -> None:
 def test_one_class_is_named_as_it_is_written() -> None:
     with pytest.raises(BadLabels, match="only one class, 'a':"):
         suffice.audit(np.ones((4, 1)), np.array(["a"] * 4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("classes", "each", "columns"), [(200, 3, 5), (150, 2, 4), (100, 2, 40)])
+def test_many_classes_of_few_rows_take_no_refit_for_every_row(
+    classes: int, each: int, columns: int
+) -> None:
+    """With refits for each row left out, these took nine seconds and more."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(classes), each)
+    X = rng.normal(size=(len(y), columns)) + 3.0 * rng.normal(size=(classes, columns))[y]
+    start = time.process_time()
+    found = suffice.audit(X, y)
+    assert time.process_time() - start < 5.0
+    assert np.isfinite(found.odds).all()
+    assert found.wrong_labels.low <= found.wrong_labels.estimate <= found.wrong_labels.high

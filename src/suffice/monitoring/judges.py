@@ -31,6 +31,10 @@ MANY = 20_000
 """Rows from which on nobody is left out: one row in so many moves nothing that is seen."""
 MOST_WIDTH = 300
 """Columns, categories coded, whose covariance is a judge."""
+PAIR = 2
+"""Rows of a class of which none can be left out by a formula: the other has no variance."""
+MOST_REFITTED = 2e5
+"""Such rows times classes times columns up to which naive Bayes is asked: a second of refits."""
 NEIGHBOURS = (3, 8, 20, 50)
 """Neighbours that are asked: the curved judges, for classes of any shape."""
 MOST_DISTANCES = 2e9
@@ -45,6 +49,8 @@ FORMS: tuple[Literal["shared", "per-class"], ...] = ("shared", "per-class")
 """Covariances of normal judges."""
 FLOOR = 1e-12
 """The least probability that a judge may give."""
+SETTLED = 1e-5
+"""How little shares of judges may change for their search to end."""
 KEPT = 5.0
 """Rows of a prior by which judges are equal."""
 
@@ -75,7 +81,7 @@ def _judgements(X: Any, codes: IntArray, size: int, bayes: Any) -> Iterator[tupl
     many = len(codes) > MANY
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # judges come and go: none of them is the model
-        for name, model in _models(X, bayes, many=many):
+        for name, model in _models(X, np.bincount(codes, minlength=size), bayes, many=many):
             try:
                 fitted = model if hasattr(model, "learned_") else model.fit(X, codes)
                 if many:
@@ -93,12 +99,16 @@ def _judgements(X: Any, codes: IntArray, size: int, bayes: Any) -> Iterator[tupl
             yield from _neighbours(X, codes, size)
 
 
-def _models(X: object, bayes: Any, *, many: bool) -> Iterator[tuple[str, Any]]:
+def _models(X: object, held: IntArray, bayes: Any, *, many: bool) -> Iterator[tuple[str, Any]]:
+    """Yield what has to be fitted; `held` are the rows of each class."""
     if is_sparse(X):
         yield "multinomial", MultinomialNaiveBayes()
         return
-    yield "naive Bayes", NaiveBayes() if bayes is None else bayes
-    if many and _has_covariances(read_table(X)):
+    table = read_table(X)
+    few = int(held[held <= PAIR].sum())
+    if many or float(few) * len(held) * table.width <= MOST_REFITTED:
+        yield "naive Bayes", NaiveBayes() if bayes is None else bayes
+    if many and _has_covariances(table):
         for form in FORMS:
             yield f"{form} normal", GaussianDiscriminant(form)
 
@@ -111,9 +121,10 @@ def _has_covariances(table: Table) -> bool:
 def _normal_judges(X: object, codes: IntArray, size: int) -> Iterator[tuple[str, FloatArray]]:
     """Yield what predictive normal classes say: all of them from one summary of the rows.
 
-    A prior is at least as strong as every class needs without a row: where it were weaker, a row
-    would have to be refitted for each row left out. Rows that are all their class has are not
-    asked about, and floors are those of all rows.
+    What a row does to the prior's variances is taken out to second order. A prior is at least as
+    strong as every class needs without a row: where it were weaker, a row would have to be refitted
+    for each row left out. Rows that are all their class has are not asked about, and floors are
+    those of all rows.
     """
     table = read_table(X)
     if not _has_covariances(table):
@@ -124,6 +135,8 @@ def _normal_judges(X: object, codes: IntArray, size: int) -> Iterator[tuple[str,
         with what_doubles_can_solve():
             held = Gaussian("per-class").summarize(rows, codes, range(size))
             summary = ClassSummary.of(held, tuple(range(size)))
+            # What is left out is made from the summary: which normal classes these are is the same.
+            normals, _ = Gaussian("shared").estimate(summary)
     except (SufficeError, np.linalg.LinAlgError):
         return
     for form in FORMS:
@@ -133,9 +146,8 @@ def _normal_judges(X: object, codes: IntArray, size: int) -> Iterator[tuple[str,
             found = np.full((len(rows), size), -np.log(size))
             try:
                 with what_doubles_can_solve():
-                    normals, notes = family.estimate(summary)
                     told = leave_one_out(
-                        family, summary, normals, notes, rows, codes, None, None,
+                        family, summary, normals, (), rows, codes, None, None,
                         chosen=asked, refit_budget=0.0, exact_budget=0.0,
                     )  # fmt: skip
             except (SufficeError, np.linalg.LinAlgError):
@@ -171,13 +183,13 @@ def _neighbours(X: object, codes: IntArray, size: int) -> Iterator[tuple[str, Fl
     most = min(max(NEIGHBOURS), n - 1)
     near = _nearest(rows, most)
     shares = (np.bincount(codes, minlength=size) + 0.5) / (n + 0.5 * size)
-    seen = np.zeros((n, most, size), dtype=np.float32)
-    np.put_along_axis(seen, codes[near][:, :, np.newaxis], 1.0, axis=2)
-    counts = np.cumsum(seen, axis=1)
-    for asked in NEIGHBOURS:
-        if asked <= most:
-            told = (counts[:, asked - 1] + shares) / (asked + 1.0)
-            yield f"{asked} neighbours", np.log(told)
+    asked = [one for one in NEIGHBOURS if one <= most]
+    if not asked:
+        return
+    seen = np.eye(size, dtype=np.float32)[codes[near[:, : asked[-1]]]]
+    counts = np.cumsum(np.add.reduceat(seen, [0, *asked[:-1]], axis=1), axis=1)
+    for place, one in enumerate(asked):
+        yield f"{one} neighbours", np.log((counts[:, place] + shares) / (one + 1.0))
 
 
 def _nearest(rows: FloatArray, most: int) -> IntArray:
@@ -235,7 +247,7 @@ def _pooled(own: FloatArray) -> FloatArray:
     shares = np.full(m, 1.0 / m)
     for _ in range(200):
         new = (shares * (own @ (1.0 / (shares @ own))) + KEPT / m) / (n + KEPT)
-        done = np.abs(new - shares).max() < 1e-7
+        done = np.abs(new - shares).max() < SETTLED
         shares = new
         if done:
             break

@@ -99,7 +99,7 @@ def label_noise(posterior: FloatArray, codes: IntArray) -> NoiseFit:
     share = 1.0 / (1.0 + np.exp(-np.clip(gain, -50.0, 50.0))) if k > 2 or free > 1 else 0.0
     true = (1.0 - share) * one + share * pairs
     chance = np.clip(1.0 - true[at, codes], 0.0, 1.0)
-    spread = _bootstrap(sharp[chosen], codes)
+    spread = _bootstrap(sharp[chosen], codes, confusion)
     low, high = min(low, spread[0]), max(high, spread[1])
     sure = float(sharp[int(best)].max(axis=1).mean())
     identified = sure >= IDENTIFIED
@@ -131,7 +131,7 @@ def _profile(own: FloatArray, k: int) -> FloatArray:
         sums = np.bincount(bins, own, minlength=BINS)
         values = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), 0.5)
     other = (1.0 - values) / max(1, k - 1)
-    mixed = np.multiply.outer(1.0 - RATES, values) + np.multiply.outer(RATES, other)
+    mixed = np.multiply.outer(RATES, other - values) + values
     if len(own) > 4 * BINS:
         found = np.log(np.maximum(mixed, 1e-300)) @ counts
     else:  # the logarithm of a product is one logarithm; none of the factors is below LEAST
@@ -184,7 +184,9 @@ def _product(told: FloatArray, shares: FloatArray) -> FloatArray:
     return np.asarray((told @ shares[:, :, np.newaxis])[:, :, 0])
 
 
-def _confusions(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> FloatArray:
+def _confusions(
+    parts: list[tuple[IntArray, FloatArray]], weights: FloatArray, start: FloatArray | None = None
+) -> FloatArray:
     """Return Q (b, k, k) for each of some weights of the rows (b, n), or of some tables (b, n, k).
 
     Only sums over the rows of a label are needed of what rows are given theirs, which are products.
@@ -193,6 +195,8 @@ def _confusions(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -
     b = len(parts[0][1]) if several else len(weights)
     found: FloatArray = np.full((b, k, k), 0.05 / max(1, k - 1))
     found[:, np.arange(k), np.arange(k)] = 0.95
+    if start is not None:
+        found[:] = start
     held = [weights[:, rows] for rows, _ in parts]
     prior = np.diag(np.full(k, k / 2.0))
     for _ in range(STEPS):
@@ -214,29 +218,35 @@ def _given_label(g: FloatArray, codes: IntArray, confusion: FloatArray) -> Float
     return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300))
 
 
-def _wrong(parts: list[tuple[IntArray, FloatArray]], weights: FloatArray) -> FloatArray:
+def _wrong(
+    parts: list[tuple[IntArray, FloatArray]], weights: FloatArray, start: FloatArray
+) -> FloatArray:
     """Return how many labels are wrong under Q (b,), for each of some weights of rows (b, n)."""
-    found = _confusions(parts, weights)
+    found = _confusions(parts, weights, start)
     right = np.zeros(len(weights))
     for y, (rows, told) in enumerate(parts):
         every = np.maximum(found[:, :, y] @ told.T, 1e-300)
-        right += (weights[:, rows] * np.outer(found[:, y, y], told[:, y]) / every).sum(axis=1)
+        right += found[:, y, y] * ((weights[:, rows] / every) @ told[:, y])
     return np.asarray(weights.sum(axis=1) - right)
 
 
-def _bootstrap(g: FloatArray, codes: IntArray) -> tuple[float, float]:
-    """Return a 95 % interval of the number of wrong labels under Q, by rows drawn again."""
+def _bootstrap(g: FloatArray, codes: IntArray, start: FloatArray) -> tuple[float, float]:
+    """Return a 95 % interval of the number of wrong labels under Q, by rows drawn again.
+
+    `start` is the Q of all rows, from which that of a draw is not far.
+    """
     n = len(g)
     rng = np.random.default_rng(0)
     parts = _by_label(g, codes)
-    middle = float(_wrong(parts, np.ones((1, n)))[0])
+    middle = float(_wrong(parts, np.ones((1, n)), start)[0])
     size = min(n, MOST_DRAWN)
     drawn = [rng.integers(0, n, size) for _ in range(DRAWS)]
     if size == n:
-        told = _wrong(parts, np.stack([np.bincount(rows, minlength=n) + 0.0 for rows in drawn]))
+        times = np.stack([np.bincount(rows, minlength=n) + 0.0 for rows in drawn])
+        told = _wrong(parts, times, start)
     else:
         one = np.ones((1, size))
-        told = np.array([_wrong(_by_label(g[rows], codes[rows]), one)[0] for rows in drawn])
+        told = np.array([_wrong(_by_label(g[rows], codes[rows]), one, start)[0] for rows in drawn])
     low, high = np.quantile(told / size * n, [0.025, 0.975])
     shrink = np.sqrt(size / n)
     return max(0.0, middle + (low - middle) * shrink), middle + (high - middle) * shrink

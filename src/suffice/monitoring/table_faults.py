@@ -28,9 +28,13 @@ TELLING = 0.98
 """The share of rows that a column has to tell rightly by itself to be called a leak."""
 AHEAD = 0.5
 """And the share of errors of the next best column that it may make at most."""
-CHANGES = 2
-"""How often two classes may change places along a column of numbers: densities of two normal
-classes cross twice, those of counts once."""
+CHANGES = 4
+"""How often the likeliest of k classes may change along a column of numbers, for each of them:
+densities of two normal classes cross twice, so that of k one is the highest in 2k - 1 places at
+most, and as many again for rows that are left out."""
+FEWEST = 5
+"""Rows of a class from which on a column may be said to tell it alone: with fewer, nearly every row
+left out takes its class's law with it."""
 MOST_LOOKED_AT = 20_000
 """Rows by which columns are looked at: more say the same."""
 MOST_LEVELS_OF_NAMES = 0.95
@@ -143,12 +147,15 @@ def leaks(X: object, codes: IntArray, size: int) -> list[Leak]:
             found.append(Leak(names[j], "every row has a different text: an ID?"))
         else:
             asked.append(j)
+    held = np.flatnonzero(np.bincount(labels, minlength=size)[labels] >= FEWEST)
+    few, labels = few.rows(held), np.unique(labels[held], return_inverse=True)[1]
+    size = int(labels.max(initial=-1)) + 1
     right = {}
     # The next best column only matters where one may tell enough.
-    if any(_may_tell(few.column(j), labels, size) for j in asked):
+    if size > 1 and any(_may_tell(few.column(j), labels, size) for j in asked):
         told = {j: _alone(few, j, labels, size) for j in asked}
         right = {j: share for j, share in told.items() if share is not None}
-    usual = np.bincount(labels, minlength=size).max() / len(labels)
+    usual = np.bincount(labels, minlength=1).max() / max(1, len(labels))
     for j, share in right.items():
         others = max((right[i] for i in right if i != j), default=usual)
         if share >= TELLING and usual < share and 1.0 - share <= AHEAD * (1.0 - others):
@@ -186,7 +193,7 @@ def _may_tell(cells: NDArray[np.generic], codes: IntArray, size: int) -> bool:
     if number:
         clear = counts[(counts == most[:, np.newaxis]).sum(axis=1) == 1].argmax(axis=1)
         changes = np.count_nonzero(np.diff(clear))
-        errors += max(0.0, 0.5 * (changes - 2 * CHANGES * size * (size - 1)))
+        errors += max(0.0, 0.5 * (changes - CHANGES * size))
     return errors <= (1.0 - TELLING) * len(codes)
 
 
