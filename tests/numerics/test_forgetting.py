@@ -171,7 +171,7 @@ def test_a_class_may_be_left_with_two_equal_rows(form: str, blanks: bool, others
 
 
 @every_form
-@pytest.mark.parametrize("size", [12, 60, 900])
+@pytest.mark.parametrize("size", [12, 60, 300])
 @pytest.mark.parametrize("how", ["together", "one by one"])
 def test_what_is_constant_once_the_rest_is_forgotten_may_stay_in_any_column(
     form: str, size: int, how: str

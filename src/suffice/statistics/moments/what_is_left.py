@@ -310,13 +310,8 @@ def usual_cells(
     if len(rows) < 2:
         return None
     apart, few = isinstance(rows, ColumnsApart), codes is None
-    at = [0, len(rows) // 2, len(rows) - 1]
-    here, repeated = repeated_cells(rows, few=few)
-    same = here
-    if not few:  # of two values, one is at two of three places
-        a, b, c = np.array([column[at] for column in rows.columns]).T if apart else rows[at]
-        same = here | (a == b) | (a == c) | (b == c)
-    if not same.any():
+    repeated = repeated_cells(rows, few=few)
+    if repeated is None and (few or not _two_of_three(rows)):
         return None
     if len(rows) > FIRST and not apart:
         # Of five cells of which each is the usual one in nine cases of ten, two are; where none
@@ -327,7 +322,9 @@ def usual_cells(
     step = max(1, len(rows) // LOOK)
     look = np.array([column[::step] for column in rows.columns]).T if apart else rows[::step]
     three = look[[0, len(look) // 2, -1]]
-    three[1, here] = repeated[here]
+    if repeated is not None:
+        here, cells = repeated
+        three[1, here] = cells[here]
     matches = np.array([np.count_nonzero(look == one, axis=0) for one in three])
     found = np.flatnonzero(matches.max(axis=0) > 1)
     if not len(found):
@@ -352,6 +349,14 @@ def usual_cells(
         own = np.zeros(len(places), dtype=np.intp) if codes is None else codes[places]
         unusual[:, j] = np.bincount(own, heavy, minlength=size)
     return None if np.isinf(unusual).all() else (usual, unusual)
+
+
+def _two_of_three(rows: Any) -> bool:
+    """Whether two of three rows have the same cell somewhere: where nearly all have one, two do."""
+    at = [0, len(rows) // 2, len(rows) - 1]
+    apart = isinstance(rows, ColumnsApart)
+    a, b, c = np.array([column[at] for column in rows.columns]).T if apart else rows[at]
+    return bool(((a == b) | (a == c) | (b == c)).any())
 
 
 def _about(state: Moments | DiagonalMoments | PooledMoments, value: FloatArray) -> FloatArray:
