@@ -16,7 +16,7 @@ from suffice.errors import (
     SimilarLabels,
     warn,
 )
-from suffice.rows.cells import is_blank, is_masked_array, object_array
+from suffice.rows.cells import is_blank, object_array
 from suffice.rows.frames import holds_objects, is_from_frame_library
 from suffice.rows.label_codes import (
     ONE_EACH,
@@ -27,7 +27,7 @@ from suffice.rows.label_codes import (
     refuse_label,
     row_of,
 )
-from suffice.rows.tables import may_have_rounded, unmasked
+from suffice.rows.tables import is_masked_array, may_have_rounded, unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,9 +10,9 @@ import numpy as np
 
 from suffice.errors import BadRows, BadWeights, NotANumber, NotFinite
 from suffice.places import Phrase, RowAt
-from suffice.rows.cells import FLOATS, NUMBER, column_at, is_masked_array
+from suffice.rows.cells import FLOATS, NUMBER, column_at
 from suffice.rows.frames import is_from_frame_library, table_of_frame
-from suffice.rows.tables import Table, table_of_array, table_of_lists, unmasked
+from suffice.rows.tables import Table, is_masked_array, table_of_array, table_of_lists, unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
