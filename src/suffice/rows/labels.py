@@ -27,7 +27,7 @@ from suffice.rows.label_codes import (
     refuse_label,
     row_of,
 )
-from suffice.rows.tables import is_masked_array, may_have_rounded, unmasked
+from suffice.rows.tables import may_have_rounded, unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -89,7 +89,7 @@ def read_labels(y: object) -> Labels:
             coded = coded_series(y)
             if coded is not None:
                 return _sorted_labels(*coded, ravelled=ravelled)
-        elif is_masked_array(y):
+        elif isinstance(y, np.ma.MaskedArray):
             y = unmasked(y) if np.ma.is_masked(y) else y.data
     try:
         values = np.asarray(y)
@@ -284,7 +284,7 @@ def blank_labels(y: object) -> NDArray[np.bool_] | None:
 
 
 def _blank(y: object) -> NDArray[np.bool_] | None:
-    if is_masked_array(y):
+    if isinstance(y, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(y)
         if mask.ndim == 2 and mask.shape[1] == 1:
             y, mask = y[:, 0], mask[:, 0]

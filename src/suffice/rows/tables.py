@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,14 +118,6 @@ class Table:
             None if self.whole is None else tuple(self.whole[place] for place in places),
             None if self.bare is None else tuple(self.bare[place] for place in places),
         )
-
-
-def is_masked_array(data: object) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
-    """Whether data are a masked array: nobody has one before `numpy.ma` is loaded.
-
-    NumPy loads it when it is first asked for, which takes longer than many a fit.
-    """
-    return "numpy.ma" in sys.modules and isinstance(data, np.ma.MaskedArray)
 
 
 def unmasked(data: Any) -> NDArray[np.generic]:
