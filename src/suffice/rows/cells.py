@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-import sys
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +37,6 @@ def place_of(column: int, names: Sequence[str] | None) -> str:
 def column_at(column: int, names: Sequence[str] | None) -> ColumnAt:
     """Return a column for a refusal; where its name is not known, others may fill it in."""
     return ColumnAt(column, None if names is None else str(names[column]))
-
-
-def is_masked_array(data: object) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
-    """Whether data are a masked array: nobody has one before `numpy.ma` is loaded.
-
-    NumPy loads it when it is first asked for, which takes longer than many a fit.
-    """
-    return "numpy.ma" in sys.modules and isinstance(data, np.ma.MaskedArray)
 
 
 def is_blank(value: object) -> bool:

@@ -16,7 +16,7 @@ from suffice.errors import (
     SimilarLabels,
     warn,
 )
-from suffice.rows.cells import is_blank, is_masked_array, object_array
+from suffice.rows.cells import is_blank, object_array
 from suffice.rows.frames import holds_objects, is_from_frame_library
 from suffice.rows.label_codes import (
     ONE_EACH,
@@ -89,7 +89,7 @@ def read_labels(y: object) -> Labels:
             coded = coded_series(y)
             if coded is not None:
                 return _sorted_labels(*coded, ravelled=ravelled)
-        elif is_masked_array(y):
+        elif isinstance(y, np.ma.MaskedArray):
             y = unmasked(y) if np.ma.is_masked(y) else y.data
     try:
         values = np.asarray(y)
@@ -284,7 +284,7 @@ def blank_labels(y: object) -> NDArray[np.bool_] | None:
 
 
 def _blank(y: object) -> NDArray[np.bool_] | None:
-    if is_masked_array(y):
+    if isinstance(y, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(y)
         if mask.ndim == 2 and mask.shape[1] == 1:
             y, mask = y[:, 0], mask[:, 0]

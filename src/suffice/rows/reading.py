@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import BadRows, BadWeights, NotANumber, NotFinite
 from suffice.places import Phrase, RowAt
-from suffice.rows.cells import FLOATS, NUMBER, column_at, is_masked_array
+from suffice.rows.cells import FLOATS, NUMBER, column_at
 from suffice.rows.frames import is_from_frame_library, table_of_frame
 from suffice.rows.tables import Table, table_of_array, table_of_lists, unmasked
 
@@ -48,7 +48,7 @@ def read_table(data: object) -> Table:
         return table_of_lists(data)
     if is_from_frame_library(data) or hasattr(data, "__arrow_c_stream__"):
         return table_of_frame(data)
-    if is_masked_array(data):
+    if isinstance(data, np.ma.MaskedArray):
         return table_of_array(unmasked(data))
     if hasattr(data, "__array__"):
         return table_of_array(np.asarray(data))
@@ -88,7 +88,7 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
     """
     if weights is None:
         return None
-    if is_masked_array(weights) and np.ma.getmaskarray(weights).any():
+    if isinstance(weights, np.ma.MaskedArray) and np.ma.getmaskarray(weights).any():
         row = int(np.ma.getmaskarray(weights).ravel().argmax())
         raise BadWeights(
             Phrase("{row}: the weight is masked", row=RowAt(row)),
