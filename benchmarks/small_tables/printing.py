@@ -240,7 +240,7 @@ def _place_row(results: Results, champion: str, place: Place) -> list[str]:
     repeats = results.repeats(place, champion) if place in results.cells else frozenset()
     if not repeats:
         return ["-"] * 5
-    losses = results.losses(place, repeats)
+    losses = results.losses(place, champion, repeats)
     own = losses.pop(champion)
     shares = losses.pop("prior", None)
     prior = results.prior(place, repeats) if shares is None else shares

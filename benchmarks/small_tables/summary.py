@@ -1,7 +1,8 @@
 """What cells add up to: normalised log-loss, wins, gains and the worst that happened.
 
 Everything is paired. A contender is judged on the repeats on which it gave an answer, and what it
-is compared with, the class shares and the best of the list, is taken on the same repeats.
+is compared with, the class shares and the best of the list, is taken on the same repeats; of others
+that answered on some of these only, the mean difference on those is taken for that on all.
 """
 
 from __future__ import annotations
@@ -102,13 +103,19 @@ class Results:
         """Return the mean log-loss of the class shares over repeats."""
         return float(np.mean([self.priors[place][r] for r in sorted(repeats)]))
 
-    def losses(self, place: Place, repeats: frozenset[int]) -> dict[str, float]:
-        """Return the mean log-loss of everybody who answered on all of these repeats."""
-        return {
-            name: self.mean(place, name, repeats, "log_loss")
-            for name, some in self.cells[place].items()
-            if repeats <= some.keys()
-        }
+    def losses(self, place: Place, name: str, repeats: frozenset[int]) -> dict[str, float]:
+        """Return the mean log-loss of a contender on repeats, and of all who answered on any.
+
+        Others' are the contender's plus the mean difference on the repeats that both answered.
+        """
+        own = self.mean(place, name, repeats, "log_loss")
+        found = {}
+        for other in self.cells[place]:
+            both = self.repeats(place, name, other) & repeats
+            if both:
+                pair = [self.mean(place, one, both, "log_loss") for one in (other, name)]
+                found[other] = pair[0] if both == repeats else own + pair[0] - pair[1]
+        return found
 
     @cached_property
     def too_hard(self) -> tuple[Place, ...]:
@@ -125,11 +132,17 @@ class Results:
 
     def nl(self, place: Place, name: str, repeats: frozenset[int]) -> float | None:
         """Return (log-loss - best) / (class shares - best); None where nothing can be learned."""
-        losses = self.losses(place, repeats)
-        best, prior = min(losses.values()), self.prior(place, repeats)
-        if prior - best < LEAST_TO_LEARN:
+        span = self.span(place, name, repeats)
+        if span is None:
             return None
-        return (losses[name] - best) / (prior - best)
+        losses = self.losses(place, name, repeats)
+        return (losses[name] - min(losses.values())) / span
+
+    def span(self, place: Place, name: str, repeats: frozenset[int]) -> float | None:
+        """Return by how much the best is better than the class shares; None where by too little."""
+        best = min(self.losses(place, name, repeats).values())
+        found = self.prior(place, repeats) - best
+        return None if found < LEAST_TO_LEARN else found
 
     def nls(self, name: str, sizes: Iterable[int]) -> dict[Place, float]:
         """Return nl of a contender by place."""
@@ -157,7 +170,7 @@ class Results:
         for place in self.cells:
             repeats = self.repeats(place, name)
             if place.n == n and repeats:
-                losses = self.losses(place, repeats)
+                losses = self.losses(place, name, repeats)
                 own = losses.pop(name)
                 less = sum(other < own for other in losses.values())
                 same = sum(other == own for other in losses.values())
@@ -185,9 +198,10 @@ class Results:
         by_table: dict[str, list[float]] = {}
         for place in wins:
             repeats = self.repeats(place, name, other)
-            own, their = (self.nl(place, one, repeats) for one in (name, other))
-            if own is not None and their is not None and place not in hard:
-                by_table.setdefault(place.table, []).append(their - own)
+            span = self.span(place, name, repeats)
+            own, their = (self.mean(place, one, repeats, "log_loss") for one in (name, other))
+            if span is not None and place not in hard:
+                by_table.setdefault(place.table, []).append((their - own) / span)
         if not by_table:
             return None
         low, high = interval(list(by_table.values()))

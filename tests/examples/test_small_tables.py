@@ -75,9 +75,12 @@ def test_wins_are_counted_by_means_over_draws_and_gains_have_an_interval_over_ta
 def test_a_contender_is_compared_on_the_draws_that_it_answered() -> None:
     refused = Cell("a", 50, 1, "forest", prior_log_loss=1.0, refusal="budget")
     found = Results.of((*BY_HAND, cell("a", "forest", 0.2, 1.0), refused))
-    # On draw 0 the forest is best; on both draws together it is not there.
+    # On draw 0 the forest is best, .2 better than the pool: taken for both draws, .3 and not .5.
     assert found.nls("forest", [50]) == {("a", 50): 0.0}
-    assert found.nls("pool", [50])["a", 50] == pytest.approx(1 / 6)  # type: ignore[index]
+    assert found.nls("pool", [50])["a", 50] == pytest.approx(0.2 / 0.7)  # type: ignore[index]
+    assert found.losses(Place("a", 50), "pool", frozenset([0, 1])) == pytest.approx(
+        {"pool": 0.5, "catboost": 0.4, "forest": 0.3}
+    )
     gain = found.gain("pool", "forest", [50])
     assert gain is not None
     assert gain.nl == pytest.approx(-(0.4 - 0.2) / (1.0 - 0.2))
