@@ -28,6 +28,7 @@ from suffice.errors import BadLabels, BadSetting, BadWeights
 from suffice.estimators.conformal import sets
 from suffice.learning.conformal import unions as union_rows
 from suffice.models.pool.members import MEMBERS
+from suffice.monitoring.kept_cells import kept_numbers
 from tests.searches import examples, repeats
 
 if TYPE_CHECKING:
@@ -75,8 +76,10 @@ def named(model: Any) -> str:
     return "".join(str(model).split())
 
 
-def refitted(model: Any, X: Any, y: Any, x: Any, within: str) -> NDArray[np.float64]:
-    """Return p-values by a refit for every row of every union."""
+def refitted(
+    model: Any, X: Any, y: Any, x: Any, within: str, among: Any = None
+) -> NDArray[np.float64]:
+    """Return p-values by a refit for every row of every union, `among` some of the rows."""
     found = np.empty((len(x), len(model.classes_)))
     for a in range(len(x)):
         for c, label in enumerate(model.classes_):
@@ -89,6 +92,9 @@ def refitted(model: Any, X: Any, y: Any, x: Any, within: str) -> NDArray[np.floa
                 told = fit.predict_log_proba(rows[i : i + 1])[0]
                 scores[i] = -told[place[0]] if len(place) else np.inf
             ours = labels == label if within == "class" else np.ones(len(labels), dtype=bool)
+            ours &= (
+                np.append(np.isin(np.arange(len(y)), among), True) if among is not None else True
+            )
             own = scores[-1]
             near = own - 1e-9 * max(1.0, abs(own)) if np.isfinite(own) else own
             found[a, c] = np.mean(scores[ours] >= near)
@@ -128,6 +134,39 @@ def test_a_column_that_only_the_asked_row_moves_is_constant_without_it(model: An
     fitted = clone(model).fit(X, y)
     found = fitted.prediction_set(x, rows=(X, y)).p_values
     np.testing.assert_allclose(found, refitted(fitted, X, y, x, "all"), rtol=0, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [
+        *map(GaussianDiscriminant, ("shared", "per-class", "diagonal", "VEI", "EEV")),
+        GaussianDiscriminant("per-class", pool=0.5, shrink=0.2),
+        GaussianDiscriminant(predictive=1.0),
+        GaussianDiscriminant(factors=1),
+    ],
+    ids=named,
+)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("moves", ["asked", "training", "along"])
+def test_rows_from_the_file_alone_are_left_out_as_by_refits(model: Any, moves: str) -> None:
+    """A row that alone moves a column, or leaves a line, takes that with it."""
+    X, y, x = numbers(0, d=3)
+    X[:, 0] = 2.0 * X[:, 1] if moves == "along" else 2.0
+    x[:, 0] = 2.0 if moves == "training" else -1.6
+    model = clone(model).set_params(calibration_rows=7)
+    for i in range(len(y)):  # of a training row: until it is one of those that are kept
+        X[:, 0] = np.where((np.arange(len(y)) == i) & (moves == "training"), 3.7, X[:, 0])
+        fitted = clone(model).fit(X, y)
+        kept = kept_numbers(fitted.learned_)
+        assert kept is not None
+        places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in kept.cells]
+        if moves != "training" or i in places:
+            break
+        X[i, 0] = 2.0
+    found = fitted.prediction_set(x).p_values
+    alone = clone(model).set_params(calibration_rows=None).fit(X, y)
+    np.testing.assert_allclose(found, refitted(alone, X, y, x, "all", places), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", COUNTS, ids=named)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 MOST_REFITS = 20_000
 """Refits for rows left out, where there is no formula. A choice: at one to a few milliseconds each,
 about a minute."""
+ROUNDING = 16.0 * EPSILON
+"""What of a variance a removal may leave by rounding alone: a column that only one row moves is
+constant without it."""
 CELLS = 20_000_000
 """Rows times classes (or columns) that are judged at once (160 MB); more are judged in parts."""
 
@@ -307,15 +310,19 @@ def without_row(
         means[code] -= delta * weight / weights[code]
     else:
         lost = np.zeros_like(scatter) if scatters is None else scatters[code].copy()
-    scatter = scatter - lost
+    scatter, before = scatter - lost, scatter
+    befores = summary.scatters
     if scatters is not None:
         scatters[code] = scatters[code] - lost
         if weights[code] == 1.0 and not summary.is_diagonal:
             scatter = scatter - scatters[code]
             scatters[code] = 0.0
-        scatters = scatters[there]
-    scatter = _without_negative(scatter)
-    scatters = None if scatters is None else np.stack([_without_negative(s) for s in scatters])
+    scatter = _without_rounding(scatter, before)
+    if scatters is not None and befores is not None:
+        pairs = zip(scatters[there], befores[there], strict=True)
+        scatters = np.stack([_without_rounding(*pair) for pair in pairs])
+    same = np.ptp(means[there], axis=0) <= ROUNDING * np.abs(delta)
+    means[:, same] = means[there][0, same]
     rest = ClassSummary.standardizing(
         weights[there],
         means[there],
@@ -344,11 +351,11 @@ def summed_without(
     return ClassSummary.of(statistics, labels), there
 
 
-def _without_negative(scatter: FloatArray) -> FloatArray:
-    """Return a scatter whose variances are not negative: after a removal, rounding may be."""
+def _without_rounding(scatter: FloatArray, before: FloatArray) -> FloatArray:
+    """Return a scatter without variances that are only the rounding of a removal."""
     if scatter.ndim == 1:
-        return np.maximum(scatter, 0.0)
-    gone = np.diagonal(scatter) <= 0.0
+        return np.where(scatter > ROUNDING * before, scatter, 0.0)
+    gone = np.diagonal(scatter) <= ROUNDING * np.diagonal(before)
     if gone.any():
         scatter = np.where(gone[:, np.newaxis] | gone, 0.0, scatter)
     return scatter
