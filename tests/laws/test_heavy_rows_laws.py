@@ -131,6 +131,7 @@ def test_the_compiled_sums_of_few_weighted_rows_are_the_plain_ones(
 
 @pytest.mark.parametrize("name", MADE)
 @examples(3)
+@example(seed=2400, spread=300)
 @given(seed=st.integers(0, 2**32 - 1), spread=st.sampled_from([20, 100, 300]))
 def test_weights_of_all_sizes_have_answers_or_a_refusal(name: str, seed: int, spread: int) -> None:
     rng = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import frame_of_cells
 from suffice.learning.randomness import random_generator
 from suffice.learning.table_recipe import check_kinds
+from suffice.linear_algebra import what_doubles_can_solve
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes.column_blocks import Blocks
@@ -220,7 +221,9 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
             self._refuse(rows)
         except SufficeError as error:
             raise error.filled(rows=batch.places) from None
-        return self.with_weightless(self.left_out(rows, codes, batch.weights), batch, X, y)
+        with what_doubles_can_solve():
+            found = self.left_out(rows, codes, batch.weights)
+        return self.with_weightless(found, batch, X, y)
 
     def left_out(
         self,
