@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.errors import BadRows, BadWeights
+from suffice.errors import BadRows
 from suffice.models.pool.averages import LEAST
 from suffice.models.pool.coding import Coding
 from suffice.models.pool.combined.combination import cross_fitted_pool
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Label, Table
-
-
-MOST_WEIGHT = 1e150
-"""Weights of all rows of a batch together: members and their shares square them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +72,6 @@ class PoolLearner:
             kept = np.flatnonzero(weights > 0.0)
             table, codes, weights = table.rows(kept), codes[kept], weights[kept]
         totals = np.bincount(codes, weights, minlength=len(labels)).astype(np.float64)
-        _refuse_heavy(totals)
         held = ByClass(
             {
                 label: Totals(float(totals[c]), np.zeros(0))
@@ -108,7 +103,6 @@ class PoolLearner:
         whole, codes, weights = training_rows(statistics.sample, kinds, labels)
         places = text_places(whole, self.texts) if min(len(labels), len(codes)) > 1 else ()
         table = without_texts(whole, places)
-        _refuse_heavy(weights)
         coding = Coding.of(table, weights)
         rows = FoldedRows(coding.code(table), codes, weights, len(labels))
         totals = np.array([statistics.held.groups[label].weight for label in labels])
@@ -156,14 +150,6 @@ class PoolLearner:
         known = model.knowing(coding, rows, ready)
         hashes = np.array(sorted(statistics.sample.rows), dtype=np.uint64)
         return PoolFit(known, () if rows.is_alone else tuple(left_out), (), hashes, posterior)
-
-
-def _refuse_heavy(weights: FloatArray) -> None:
-    if (total := float(weights.sum())) > MOST_WEIGHT:
-        raise BadWeights(
-            f"the weights add up to {total:g}: their squares are beyond all doubles",
-            hint="divide all of them by a power of ten: a weight of 2 is a row that came twice",
-        )
 
 
 class _HashedCells(NamedTuple):

@@ -37,12 +37,19 @@ RECIPE = 1
 """How members learn from the rows of a file. It rises when the same file would answer otherwise;
 files of other recipes are refused. A new member, or another way to find shares, changes no file:
 names, grids and shares stand in it."""
+MOST_EXPONENT, LEAST_WEIGHT = 400, 1e-200
+"""Powers of two beyond which weights (2.6e120) come in a smaller unit: sums of 2,048 of them, by
+which members divide, can still be squared. No weight becomes zero by that."""
 
 
 def training_rows(
     sample: RowSample, kinds: Sequence[str], labels: Sequence[Label]
 ) -> tuple[Table, IntArray, FloatArray]:
-    """Return sampled rows as a table, their classes and weights, in the order of their hashes."""
+    """Return sampled rows as a table, their classes and weights, in the order of their hashes.
+
+    Weights that are far too large to be squared come all in a smaller unit: what a pool knows
+    beforehand counts for nothing beside either.
+    """
     held = [sample.rows[h] for h in sorted(sample.rows)]
     place = {label: code for code, label in enumerate(labels)}
     columns = []
@@ -55,7 +62,11 @@ def training_rows(
             objects[:] = cells
             columns.append((kind, objects))
     codes = np.array([place[row.label] for row in held], dtype=np.intp)
-    return table_of_columns(columns, None, None), codes, np.array([row.weight for row in held])
+    weights = np.array([row.weight for row in held])
+    exponent = int(np.frexp(weights.max(initial=0.0))[1])
+    if exponent > MOST_EXPONENT:
+        weights = np.maximum(np.ldexp(weights, MOST_EXPONENT - exponent), LEAST_WEIGHT)
+    return table_of_columns(columns, None, None), codes, weights
 
 
 @dataclass(frozen=True, eq=False)
