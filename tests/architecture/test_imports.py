@@ -107,15 +107,19 @@ LIBRARIES = {"scipy", "sklearn", "pandas", "pyarrow", "numba", "matplotlib", "po
 
 @pytest.fixture(scope="module")
 def small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small table of measurements, a discriminant and a pool of it."""
+    """A folder with small tables of measurements, a discriminant and a pool."""
     folder = tmp_path_factory.mktemp("small")
     rows = [
         f"{5 + (i * 7 % 10) / 10},{(i % 3) + (i * 5 % 8) / 10},{'uvw'[i % 3]}" for i in range(90)
     ]
     (folder / "t.csv").write_text("\n".join(["a,b,y", *rows, ""]), "utf-8")
+    # The squares of a board, which no single model tells apart: `fit` takes a pool.
+    places = [(i * 7 % 90 / 15, i * 41 % 89 / 15) for i in range(90)]
+    board = [f"{a:.2f},{b:.2f},{'uvw'[(int(a / 2) + int(b / 2)) % 3]}" for a, b in places]
+    (folder / "board.csv").write_text("\n".join(["a,b,y", *board, ""]), "utf-8")
     lines = [
         ["fit", "t.csv", "-t", "y", "--model", "gda", "-o", "gda"],
-        ["fit", "t.csv", "-t", "y", "-o", "pool"],
+        ["fit", "board.csv", "-t", "y", "-o", "pool"],
     ]
     command = f"import os; os.chdir({str(folder)!r})\nfrom suffice.cli import main\n"
     loaded_after(command + f"assert [main(line) for line in {lines!r}] == [0, 0]")

@@ -118,7 +118,7 @@ def test_nothing_is_coloured_and_no_progress_shown_where_there_is_no_terminal(
 STAGES = {
     "reading": "suffice.tables.csv.table:CsvTable.records",
     "comparing": "suffice.training.model_choice:choose",
-    "fitting": "suffice.training.training:fit_rows",
+    "fitting": "suffice.training.fit_rows:fit_rows",
     "saving": "os:fsync",
 }
 """What a fit does, and where it can be held up."""

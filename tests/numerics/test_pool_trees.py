@@ -61,6 +61,7 @@ def test_one_row_of_a_class_does_not_prefer_the_member_that_denies_it() -> None:
     codes = (np.arange(25) == 7).astype(np.intp)
     alone = pool_shares(judged, weights, prior_rows(2, 1, codes, weights))
     assert alone[1] > 0.5
-    # Twelve rows of a class judge by themselves: hardly anything is added to half a row each.
+    # Twelve rows of a class judge by themselves: hardly anything is added to what each member has.
     even = (np.arange(25) % 2).astype(np.intp)
-    assert prior_rows(2, 1, even, weights) == pytest.approx([0.5, 0.5 + 6 / 144])
+    each = (1.0 + 25.0 / 12.0) / 2.0
+    assert prior_rows(2, 1, even, weights) == pytest.approx([each, each + 6 / 144])
