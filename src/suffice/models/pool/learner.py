@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label, Table
 
 
-MOST_WEIGHT = 1e150
-"""Weights of all rows of a batch together: members and their shares square them."""
-
-
 @dataclass(frozen=True, eq=False)
 class PoolFit:
     """A pool, members that were too dear for these rows, and what judging found.
@@ -76,7 +72,6 @@ class PoolLearner:
             kept = np.flatnonzero(weights > 0.0)
             table, codes, weights = table.rows(kept), codes[kept], weights[kept]
         totals = np.bincount(codes, weights, minlength=len(labels)).astype(np.float64)
-        _refuse_heavy(totals)
         held = ByClass(
             {
                 label: Totals(float(totals[c]), np.zeros(0))
@@ -108,7 +103,6 @@ class PoolLearner:
         whole, codes, weights = training_rows(statistics.sample, kinds, labels)
         places = text_places(whole, self.texts) if min(len(labels), len(codes)) > 1 else ()
         table = without_texts(whole, places)
-        _refuse_heavy(weights)
         coding = Coding.of(table, weights)
         rows = FoldedRows(coding.code(table), codes, weights, len(labels))
         totals = np.array([statistics.held.groups[label].weight for label in labels])
@@ -121,8 +115,15 @@ class PoolLearner:
                 continue
             if progress is not None:
                 progress(name)
-            judged[name] = member.judge(rows)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                judged[name] = member.judge(rows)
         posteriors = np.stack([one.posterior for one in judged.values()])
+        if not np.isfinite(posteriors).all():
+            raise BadWeights(
+                f"weights from {weights.min():g} to {weights.max():g} are too far apart, or too "
+                "large: their squares are beyond all doubles",
+                hint="divide all of them by a power of ten: a weight of 2 is a row that came twice",
+            )
         fallback = list(judged).index(FALLBACK)
         combined, posterior = cross_fitted_pool(posteriors, codes, weights, rows.folds, fallback)
         beside = None
@@ -156,14 +157,6 @@ class PoolLearner:
         known = model.knowing(coding, rows, ready)
         hashes = np.array(sorted(statistics.sample.rows), dtype=np.uint64)
         return PoolFit(known, () if rows.is_alone else tuple(left_out), (), hashes, posterior)
-
-
-def _refuse_heavy(weights: FloatArray) -> None:
-    if (total := float(weights.sum())) > MOST_WEIGHT:
-        raise BadWeights(
-            f"the weights add up to {total:g}: their squares are beyond all doubles",
-            hint="divide all of them by a power of ten: a weight of 2 is a row that came twice",
-        )
 
 
 class _HashedCells(NamedTuple):

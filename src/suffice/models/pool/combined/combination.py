@@ -62,7 +62,8 @@ def prior_rows(count: int, fallback: int, codes: IntArray, weights: FloatArray) 
     """
     totals = np.bincount(codes, weights)
     found = np.full(count, PRIOR_ROWS / count)
-    found[fallback] += FALLBACK_ROWS / max(float(totals.sum() - totals.max()), 1.0) ** 2
+    outside = max(float(totals.sum() - totals.max()), 1.0)
+    found[fallback] += FALLBACK_ROWS / (outside * outside)  # beyond all doubles it is infinite
     return found
 
 
