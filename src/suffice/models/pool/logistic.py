@@ -32,6 +32,9 @@ SCALES = (0.3, 1.0)
 """Squared length scales of the kernels, in median squared distances between rows."""
 MOST_DIRECTIONS = 150
 """Directions of a kernel matrix that are kept: those of the largest eigenvalues."""
+MANY_ROWS = 800
+"""Rows from which a part of the eigenvectors takes less time than all of them: half of it at 1,600
+rows, three times as much at 300, where loading SciPy takes longer than all that is left."""
 LEAST_EIGENVALUE = 1e-3
 """Directions with a smaller share of the largest eigenvalue are left out."""
 MOST_WORK = 4e8
@@ -268,14 +271,15 @@ def _kernel_features(rows: FloatArray, learned: BoolArray) -> list[FloatArray]:
 def _leading(kernel: FloatArray) -> FloatArray:
     """Return the directions (n, r) in which features of a kernel matrix (n, n) are told apart."""
     size = len(kernel)
-    if size > MOST_DIRECTIONS:
-        from scipy.linalg import eigh  # few rows do without, and start sooner
+    if size > MANY_ROWS:
+        from scipy.linalg import eigh  # fewer rows do without, and start sooner
 
         # A part of the eigenvectors takes half of the time of all of them.
         wanted = [size - MOST_DIRECTIONS, size - 1]
         values, vectors = eigh(kernel, subset_by_index=wanted, check_finite=False)
     else:
         values, vectors = np.linalg.eigh(kernel)
+        values, vectors = values[-MOST_DIRECTIONS:], vectors[:, -MOST_DIRECTIONS:]
     used = values > LEAST_EIGENVALUE * values[-1]
     directions: FloatArray = vectors[:, used] / np.sqrt(values[used])
     return directions
