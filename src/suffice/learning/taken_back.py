@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
 
-MOST = 1_000
+MOST_ROWS = 1_000
 """Rows that are taken back one by one. A choice: a tenth of a second, where together they would be
 refused."""
 
@@ -35,7 +35,7 @@ def taken_back(learned: Learned[Any, Any], X: object, y: object, weights: object
     except NoDigitsLeft as refusal:
         batch = learner.read(X, y, weights, learned)
         size = len(batch.codes)
-        if not 1 < size <= MOST:
+        if not 1 < size <= MOST_ROWS:
             raise
         try:
             left = learned.statistics

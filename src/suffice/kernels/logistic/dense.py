@@ -40,7 +40,7 @@ WIDEST = 1024
 WIDEST_HESSIAN = 512
 """Columns up to which compiled products of columns with each other do: their buffer is 1 MB."""
 
-CHUNK_CELLS = 32768
+CHUNK_CELLS = 32_768
 """Cells in one chunk of rows: a quarter of a megabyte."""
 
 BLAS_ROWS, BLAS_CELLS = 1024, 1 << 20

@@ -119,8 +119,8 @@ def _check_priors(estimator: str, given: Any, model: Any) -> None:
 def settled(estimator: str, settings: Mapping[str, Any], model: Any) -> Any:
     """Return what answers for a file: classes that are mixtures have the priors of their settings.
 
-    An estimator of the file takes them from there, to the last digit; those of the file may be of
-    another logarithm.
+    An estimator that is loaded computes them from there. Those that the file has may differ in the
+    last digit, as logarithms of one number and of many at a time do.
     """
     if estimator != "MixtureDiscriminant":
         return model

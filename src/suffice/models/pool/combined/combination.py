@@ -38,7 +38,7 @@ DOUBT = 0.25
 be as sure as they like; with a quarter of a row that is not so, they may not (vote at 50 rows: the
 judged loss of GDA is .000, that of new rows .52). From 0 to .25 the mean log-loss of one half of
 the tables falls by .001 at 50 rows; more helps a few tables, and the sure ones pay for it."""
-NOTHING = -1.5
+LOG_ODDS_OF_NOTHING = -1.5
 """Log odds, beforehand, that columns say nothing: about one table in five. Where judged rows do not
 speak against it, the answer is drawn to the class shares. At 25 rows that costs .001 of the mean
 log-loss, and no table is worse than its class shares by more than .03 in the mean of five draws."""
@@ -183,7 +183,7 @@ class Combination:
         found = self.posterior(list(judged[self.answering]))[at, codes]
         ratios = np.log(np.maximum(found, LEAST) / np.maximum(judged[fallback, at, codes], LEAST))
         gain = float(weights @ ratios)
-        nothing = float(np.exp(-np.logaddexp(0.0, gain - NOTHING)))
+        nothing = float(np.exp(-np.logaddexp(0.0, gain - LOG_ODDS_OF_NOTHING)))
         product = (1.0 - nothing) * self.product
         shares = (1.0 - nothing) * (1.0 - self.product) * self.shares
         shares[fallback] += nothing
